@@ -14,9 +14,9 @@
  * The life of a host: its process is started and given its environment and LOAD; later it is
  * dismissed, exits, or is ended by its timer.
  *
- * A host that sends too much to the bus, or has too many calls refused, is held: its socket is not
- * read for a while, and what was read is kept. Then the host itself waits, in its own send, and
- * nothing is lost.
+ * A host that sends too much to the bus, or has too many calls refused, is held: its socket and its
+ * ring are not read for a while, and what was read is kept. Then the host itself waits, in its own
+ * send, and nothing is lost.
  */
 
 /* The reads after a process has ended: more than a socket holds. A child that it has left could go

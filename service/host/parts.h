@@ -27,22 +27,24 @@
  *     └─────────┴──▶ end             send      calls and messages to the process; holding it
  *                                    end       why a host ends, once
  *
- * The daemon watches the socket, the process (pidfd) and a timer.
+ * The daemon watches the socket, what the host wakes it with (wire/ring.h), the process (pidfd) and
+ * a timer.
  *
  *   a frame          is progress of the call that runs, or its one answer. After the answer to the
  *                    last call there is nothing, or the host is killed: until the next INVOKE it
  *                    has nothing to send
- *   the process ends everything that it had sent still counts: the socket is read until it is
- *                    empty, then ended() reports the exit status
+ *   the process ends everything that it had sent still counts: the ring, then the socket is read
+ *                    until it is empty, then ended() reports the exit status
  *   end of file      comes a moment before the end of the process, which reports the reason; a
  *                    process that goes on for HANG_UP_MS has closed its socket, and is killed
  *   a refused call   waits at the listener (host/refusal.h), and is answered at once. The first one
  *                    of a call is kept, to be reported with a failure
  *   the timer        start_timeout_ms, later HANG_UP_MS, HOST_CANCEL_MS or HOST_DISMISS_MS
  *
- * In the steady state a call is at most one sendmsg, at most one recv, and no allocation: the
- * buffer of the reader and the tape that checks a result are used again and again. Calls after a
- * running one are gathered, and sent together at the end of the loop's turn.
+ * In the steady state a call is at most one sendmsg, at most one recv (none for an answer in the
+ * ring), and no allocation: the buffers of the readers and the tape that checks a result are used
+ * again and again. Calls after a running one are gathered, and sent together at the end of the
+ * loop's turn.
  */
 struct host {
 	struct loop *loop;
@@ -180,7 +182,7 @@ void host_close_listener(struct host *host);
 /* Begin to watch the socket, and to read what comes. 0 or a negative errno. */
 int host_watch(struct host *host);
 
-/* Read once, from the socket and from the ring. Returns 0 when something came, -EAGAIN, -ENOMEM,
+/* Read once from the socket, and from the ring if something came. Returns 0 then, -EAGAIN, -ENOMEM,
  * -EBADMSG when a descriptor came that was not expected, -EPROTO for a ring with counts that cannot
  * be, or -EPIPE at the end of file. */
 int host_receive(struct host *host);

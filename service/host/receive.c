@@ -446,26 +446,16 @@ static int receive_wire(struct host *host)
 
 int host_receive(struct host *host)
 {
-	int in_wire;
-	int in_ring;
+	int r;
 
 	if (!host->has_begun)
 		return receive_first(host);
-	/* In this order: what is in the ring by now was sent before what the socket had. */
-	in_wire = receive_wire(host);
-	in_ring = host->ring.memory ? ring_take(&host->ring, &host->answers) : 0;
-	if (in_ring < 0)
-		return in_ring;
-	return in_ring > 0 && (in_wire == -EAGAIN || in_wire == -EPIPE) ? 0 : in_wire;
-}
-
-/* Stop reading the socket at its end of file. The end of the process should follow at once and give
- * the reason; if it does not, the host has only closed its socket. */
-static void hang_up(struct host *host)
-{
-	loop_source_free(host->source);
-	host->source = NULL;
-	loop_timer_arm(&host->timer, HANG_UP_MS);
+	r = receive_wire(host);
+	if (r || !host->ring.memory)
+		return r;
+	/* Afterwards: the ring may have frames that were sent before the bytes from the socket. */
+	r = ring_take(&host->ring, &host->answers);
+	return r < 0 ? r : 0;
 }
 
 /* End an unreadable host, by the status of host_receive(). */
@@ -482,6 +472,31 @@ static void end_unread(struct host *host, int status)
 		host_end_malformed(host, "wrote more into its ring than that holds");
 		break;
 	}
+}
+
+void host_take_ring(struct host *host)
+{
+	int r = 0;
+
+	if (host->ring.memory) {
+		ring_ask(&host->ring);
+		r = ring_take(&host->ring, &host->answers);
+	}
+	if (r < 0)
+		end_unread(host, r);
+	else
+		host_take_received(host);
+}
+
+/* Stop reading the socket at its end of file. The end of the process should follow at once and give
+ * the reason; if it does not, the host has only closed its socket. It may have closed what wakes
+ * us, too. */
+static void hang_up(struct host *host)
+{
+	loop_source_free(host->source);
+	host->source = NULL;
+	loop_timer_arm(&host->timer, HANG_UP_MS);
+	host_take_ring(host);
 }
 
 /* Act on @events. From a host that is held only EPOLLHUP and EPOLLERR come; the rest is read
@@ -502,20 +517,6 @@ static void on_wire(void *data, uint32_t events)
 		hang_up(host);
 	else
 		end_unread(host, r);
-}
-
-void host_take_ring(struct host *host)
-{
-	int r = 0;
-
-	if (host->ring.memory) {
-		ring_ask(&host->ring);
-		r = ring_take(&host->ring, &host->answers);
-	}
-	if (r < 0)
-		end_unread(host, r);
-	else
-		host_take_received(host);
 }
 
 /* The host has put a frame into the ring. While the host is held, its frames wait there. */

@@ -44,11 +44,15 @@ static void bound_refusals(struct host *host)
 }
 
 /* Return whether the host may have sent an answer that was not taken yet: the call that is refused
- * is then one of a later call of a tool. */
-static bool has_unread(const struct host *host)
+ * is then one of a later call of a tool. A ring is read once the host was held for a moment. */
+static bool has_unread(struct host *host)
 {
 	int size = 0;
 
+	if (host->n_calls > 1 && host->wakes && ring_has_more(&host->ring)) {
+		host_hold(host, 0);
+		return true;
+	}
 	return host->n_calls > 1 && host->source && ioctl(host->wire, FIONREAD, &size) == 0 &&
 	       size > 0;
 }

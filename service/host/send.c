@@ -59,7 +59,7 @@ int host_watch_wire(struct host *host)
 
 void host_hold(struct host *host, uint64_t hold_ms)
 {
-	if (!host->child || !host->source)
+	if (!host->child || (!host->source && !host->wakes))
 		return;
 	loop_timer_arm(&host->hold, hold_ms);
 	host_watch_wire(host);

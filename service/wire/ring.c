@@ -96,6 +96,11 @@ bool ring_count_wake(struct ring *ring)
 	return ++ring->n_wakes * sizeof(struct wire_header) <= ring->n_bytes + RING_BYTES;
 }
 
+bool ring_has_more(const struct ring *ring)
+{
+	return atomic_load(&ring->memory->written) != ring->read;
+}
+
 int ring_take(struct ring *ring, struct wire_reader *reader)
 {
 	size_t left = atomic_load(&ring->memory->written) - ring->read;

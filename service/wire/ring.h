@@ -74,6 +74,9 @@ void ring_ask(struct ring *ring);
 /* Count a wake-up. Return whether the host may have had a reason: each wake-up has a frame. */
 bool ring_count_wake(struct ring *ring);
 
+/* Return whether there is something in the ring. */
+bool ring_has_more(const struct ring *ring);
+
 /* Move the bytes of the ring to @reader. Return 1, 0 when there are none, -ENOMEM, or -EPROTO for
  * counts that cannot be. */
 int ring_take(struct ring *ring, struct wire_reader *reader);

@@ -24,10 +24,11 @@
 #include "worker/sandbox/trace.h"
 
 /*
- * Each answer leaves in a send of its own, also when the next call lies in the socket already. An
- * answer that waits in this process for others is lost when the next call crashes it, and its tool,
- * which has run, is reported as crashed; and it is late when the next call hangs. Neither a signal
- * handler nor a thread would send it then: the toolbox may have broken the memory, or be killed.
+ * Each answer leaves by itself, in the ring or in a send of its own (worker/send.h), also when the
+ * next call lies in the socket already. An answer that waits in this process for others is lost
+ * when the next call crashes it, and its tool, which has run, is reported as crashed; and it is
+ * late when the next call hangs. Neither a signal handler nor a thread would send it then: the
+ * toolbox may have broken the memory, or be killed.
  */
 
 static const struct driver *const drivers[] = {&native_driver, &command_driver, &plugin_driver,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "guest.h"
+#include "host/parts.h"
 #include "wire/wire.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
@@ -175,6 +176,44 @@ Test(host_news, keeps_no_host_that_hangs_up_while_it_is_held, .timeout = LIMIT)
 	guest_wait(&guest);
 	cr_expect_eq(guest.n_bus_messages, 1);
 	cr_expect_eq(guest.end.reason, HOST_MALFORMED);
+	guest_stop(&guest);
+}
+
+/* Not even through the ring of its answers. */
+Test(host_news, waits_of_a_host_that_has_hung_up, .timeout = LIMIT)
+{
+	const struct guest_options options = {.has_bus = true};
+	struct guest guest = {.hold_ms = 20};
+	uint64_t start_ms = clock_now_ms();
+
+	guest_start(&guest, "misbehave", &options);
+	guest_send(&guest, "speak_without_wire", "{\"times\":20}");
+	while (guest.n_bus_messages < 20 && guest.n_ends == 0)
+		loop_run(guest.loop, 1);
+	cr_expect_eq(guest.n_bus_messages, 20);
+	cr_expect_geq(clock_now_ms() - start_ms, 19 * guest.hold_ms);
+	guest_stop(&guest);
+}
+
+/* Its end of file is not put off, and what waits does not grow. */
+Test(host_news, of_a_host_that_has_hung_up_and_fills_its_ring_ends, .timeout = LIMIT)
+{
+	const struct guest_options options = {.has_bus = true};
+	struct guest guest = {.hold_ms = LIMIT * UINT64_C(2000)};
+	struct ring_memory *memory;
+
+	guest_start(&guest, "misbehave", &options);
+	memory = guest.host->ring.memory;
+	guest_send(&guest, "send_frame", "{\"size\":2,\"kind\":9,\"id\":0,\"payload\":\"{}\"}");
+	guest_send(&guest, "close_wire", "{\"hangs\":true}");
+	while (guest.n_bus_messages == 0)
+		loop_run(guest.loop, 0);
+	while (guest.host->source && guest.host->answers.bytes.size < 8 * RING_BYTES) {
+		atomic_store(&memory->written, atomic_load(&memory->read) + RING_BYTES);
+		loop_run(guest.loop, 0);
+	}
+	cr_expect_null(guest.host->source);
+	cr_expect_eq(guest.n_ends, 0);
 	guest_stop(&guest);
 }
 
