@@ -155,7 +155,8 @@ int host_spawn(struct loop *loop, const struct host_options *options,
 	host->has_guard = options->has_guard;
 	host->has_bus = options->has_bus;
 	host->reader.payload_max = options->output_max;
-	host->answers.payload_max = options->output_max;
+	host->answers.payload_max =
+		options->output_max < RING_BYTES ? options->output_max : RING_BYTES;
 	host->values_max = options->values_max;
 	r = set_up(host, options);
 	if (r)

@@ -349,7 +349,7 @@ static bool take_next(struct host *host)
 	case WIRE_E_MORE:
 		return false;
 	case WIRE_E_TOO_LARGE:
-		if (is_answer(host, &frame))
+		if (is_answer(host, &frame) && frame.size > host->reader.payload_max)
 			end_too_large(host, frame.size);
 		else
 			host_end_malformed(host, "sent a frame over the limit");

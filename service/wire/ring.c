@@ -54,7 +54,7 @@ int ring_init(struct ring *ring)
 	cleanup_close int wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	int r;
 
-	if (fd < 0 || wake_fd < 0 || ftruncate(fd, sizeof(struct ring_memory)) < 0 ||
+	if (fd < 0 || wake_fd < 0 || fallocate(fd, 0, 0, sizeof(struct ring_memory)) < 0 ||
 		fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW) < 0)
 		return -errno;
 	*ring = (struct ring){.memory_fd = -1, .wake_fd = -1};

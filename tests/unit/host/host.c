@@ -297,6 +297,8 @@ Test(host, is_ended_when_it_writes_into_its_ring_itself, .timeout = LIMIT)
 	/* more than the ring holds, and 100 bytes that are no frame */
 	expect_malformed("write_ring", "{\"bytes\":100000}");
 	expect_malformed("write_ring", "{\"bytes\":100}");
+	/* no host has to keep more for it than it holds */
+	expect_malformed("promise_in_ring", "{\"id\":1}");
 	expect_malformed("wake_for_nothing", "{}");
 }
 

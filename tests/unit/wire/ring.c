@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -178,6 +179,15 @@ Test(ring, has_a_size_that_nobody_changes)
 	ring_given(&ring);
 	cr_expect(put(1, 10, 0));
 	cr_expect_eq(ring_take(&ring, &reader), 1);
+}
+
+/* An access to memory that was never given could fail, too: where memory is not overcommitted. */
+Test(ring, has_all_its_memory_from_the_beginning)
+{
+	struct stat status;
+
+	cr_assert_eq(fstat(ring.memory_fd, &status), 0);
+	cr_expect_geq((size_t)status.st_blocks * 512, sizeof(struct ring_memory));
 }
 
 #define FRAMES 200000
