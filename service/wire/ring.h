@@ -29,7 +29,8 @@
  *
  * The host may write anything to the memory at any time. The daemon reads each count once, and
  * copies the bytes before a look at them; its own counts there are for the host alone. The size of
- * the memory is sealed: no access of the daemon can fail.
+ * the memory is sealed, all of it is taken at the beginning, and a toolbox of class compute or net
+ * cannot give it back (MADV_REMOVE): no access of the daemon fails.
  */
 
 /* The room of a ring: a power of two, for 32 answers of 256 bytes. */

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -191,9 +192,13 @@ struct condition {
 #define BUSES       0x0700u, 0x6b00u, 0xb400u /* I²C, SPI, GPIO */
 
 /* Options of newer headers. */
-#define SET_VMA  0x53564d41u
-#define SET_MDWE 65u
-#define GET_MDWE 66u
+#define SET_VMA         0x53564d41u
+#define SET_MDWE        65u
+#define GET_MDWE        66u
+#define DONTNEED_LOCKED 24u
+#define COLLAPSE        25u
+#define GUARD_INSTALL   102u
+#define GUARD_REMOVE    103u
 
 static const struct condition of_all[] = {
 	MUST_MASKED(clone, 0, CLONE_THREAD | OTHER_CLONES, CLONE_THREAD),
@@ -214,6 +219,13 @@ static const struct condition of_all[] = {
 	MUST_MASKED(setpriority, 2, SIGN, 0),
 	/* asking */
 	MUST(personality, 0, 0xffffffffu),
+	/* not MADV_REMOVE: the daemon reads the ring of answers (wire/ring.h), and must not meet a
+	 * hole there for which no memory is left */
+	MUST(madvise, 2, MADV_NORMAL, MADV_RANDOM, MADV_SEQUENTIAL, MADV_WILLNEED, MADV_DONTNEED,
+		MADV_FREE, MADV_DONTFORK, MADV_DOFORK, MADV_MERGEABLE, MADV_UNMERGEABLE,
+		MADV_HUGEPAGE, MADV_NOHUGEPAGE, MADV_DONTDUMP, MADV_DODUMP, MADV_WIPEONFORK,
+		MADV_KEEPONFORK, MADV_COLD, MADV_PAGEOUT, MADV_POPULATE_READ, MADV_POPULATE_WRITE,
+		DONTNEED_LOCKED, COLLAPSE, GUARD_INSTALL, GUARD_REMOVE),
 	/* not the signal for the end of a host with its daemon, and not the permission to look into
 	 * the host */
 	MUST(prctl, 0, PR_SET_NAME, PR_GET_NAME, PR_GET_PDEATHSIG, PR_GET_DUMPABLE, PR_GET_KEEPCAPS,

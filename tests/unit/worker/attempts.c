@@ -415,6 +415,9 @@ static const struct attempt attempts[] = {
 	CALL(capset, 0, 0),
 	CALL(personality, 0),
 	/* memory without a limit, and memory of others */
+	CALL_AS("madvise MADV_REMOVE", REFUSED, madvise, 0, 0, MADV_REMOVE),
+	CALL_AS("madvise MADV_REMOVE, high bits", REFUSED, madvise, 0, 0, MADV_REMOVE | HIGH_BITS),
+	CALL_AS("madvise MADV_DONTNEED", ALLOWED, madvise, 0, 0, MADV_DONTNEED),
 	CALL(memfd_create, (long)"x", 0),
 	NUMBERED("memfd_secret", 447, 0),
 	CALL(userfaultfd, 0),
