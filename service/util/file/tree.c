@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,23 +14,105 @@
 #include "util/cleanup.h"
 #include "util/file/file.h"
 
-/* Most open folders at once; nftw() opens the folders of a deeper tree again. */
-#define OPEN_MAX_AT_ONCE 16
+/* Most looks at a folder that is removed: a program may fill it meanwhile, for ever. */
+#define LOOKS_MAX 4096
+
+#define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 /* ── removing ────────────────────────────────────────────────────────────────────────────────── */
 
-static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *place)
+/*
+ * A program may exchange folders for links while we remove them, so no path of two names is used,
+ * and no link is opened. A folder below a folder is moved up beside it, and found in the next look:
+ * however deep the tree is, two folders are open.
+ */
+struct removal {
+	int top;
+	dev_t device;
+	unsigned long n_moved;
+	bool (*is_over)(void *data); /* or NULL */
+	void *data;
+};
+
+/* Move the folder @name of @folder into the folder that is removed, to a name that is free. */
+static bool move_up(struct removal *removal, int folder, const char *name)
 {
-	(void)status;
-	(void)type;
-	(void)place;
-	remove(path);
-	return 0;
+	char free_name[32];
+
+	do {
+		snprintf(free_name, sizeof(free_name), "%lu", removal->n_moved++);
+		if (renameat(folder, name, removal->top, free_name) == 0)
+			return true;
+	} while (errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR);
+	return false;
+}
+
+static bool remove_entry(struct removal *removal, int folder, bool is_top, const char *name);
+
+/* Remove what is in @folder, which is closed, or move it up. Return whether anything was. */
+static bool empty_folder(struct removal *removal, int folder, bool is_top)
+{
+	cleanup_folder DIR *stream = fdopendir(folder);
+	struct dirent *entry;
+	bool is_changed = false;
+
+	if (!stream && folder >= 0)
+		close(folder);
+	while (stream && (entry = readdir(stream))) {
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		if (removal->is_over && removal->is_over(removal->data))
+			return false;
+		if (remove_entry(removal, dirfd(stream), is_top, entry->d_name))
+			is_changed = true;
+	}
+	return is_changed;
+}
+
+/* Remove @name of @folder, or move it up. Return whether anything was. */
+static bool remove_entry(struct removal *removal, int folder, bool is_top, const char *name)
+{
+	struct stat status;
+	bool is_changed;
+	int below;
+
+	if (unlinkat(folder, name, 0) == 0 || unlinkat(folder, name, AT_REMOVEDIR) == 0)
+		return true;
+	if (!is_top)
+		return move_up(removal, folder, name);
+	below = openat(folder, name, OPEN_FOLDER);
+	if (below < 0)
+		return false;
+	if (fstat(below, &status) < 0 || status.st_dev != removal->device) {
+		close(below);
+		return false;
+	}
+	is_changed = empty_folder(removal, below, false);
+	return unlinkat(folder, name, AT_REMOVEDIR) == 0 || is_changed;
+}
+
+void tree_remove_until(const char *path, bool (*is_over)(void *data), void *data)
+{
+	cleanup_close int top = open(path, OPEN_FOLDER);
+	struct removal removal = {.top = top, .is_over = is_over, .data = data};
+	struct stat status;
+
+	if (top < 0) {
+		unlink(path);
+		return;
+	}
+	if (fstat(top, &status) < 0)
+		return;
+	removal.device = status.st_dev;
+	for (int i = 0; i < LOOKS_MAX; i++)
+		if (!empty_folder(&removal, openat(top, ".", OPEN_FOLDER), true))
+			break;
+	rmdir(path);
 }
 
 void tree_remove(const char *path)
 {
-	nftw(path, remove_entry, OPEN_MAX_AT_ONCE, FTW_PHYS | FTW_MOUNT | FTW_DEPTH);
+	tree_remove_until(path, NULL, NULL);
 }
 
 /* ── copying ─────────────────────────────────────────────────────────────────────────────────── */

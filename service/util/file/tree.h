@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Folders with everything in them. */
@@ -25,5 +26,8 @@ int tree_copy_file(const char *from, const char *to, size_t size_max);
 int tree_copy(const char *from, const char *to, const struct tree_limits *limits, char **ret_path);
 
 /* Remove the file or the folder @path with its contents, as far as possible. Links and mounts are
- * not followed. */
+ * not followed, whatever a program does there meanwhile. */
 void tree_remove(const char *path);
+
+/* The same, until @is_over, which is asked before each file. */
+void tree_remove_until(const char *path, bool (*is_over)(void *data), void *data);

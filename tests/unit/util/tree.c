@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
 
 #include "../scratch.h"
 #include "scarce.h"
@@ -276,7 +278,7 @@ Test(tree, removes_one_file_or_one_link)
 	cr_expect(!is_there("file") && !is_there("link") && has_text("kept/note", "text"));
 }
 
-Test(tree, removes_what_is_deeper_than_its_open_folders)
+Test(tree, removes_what_is_deep_or_has_any_name)
 {
 	char name[300] = "deep";
 
@@ -285,8 +287,59 @@ Test(tree, removes_what_is_deeper_than_its_open_folders)
 	strcat(name, "/note");
 	scratch_write(name, "");
 	scratch_write("deep/in/in/beside", "");
+	scratch_write("deep/in/0/full", "");
+	scratch_write("deep/in/1", "");
+	scratch_write("deep/0/full", "");
+	scratch_write("deep/1", "");
 	tree_remove(scratch_path("deep"));
 	cr_expect_not(is_there("deep"));
+}
+
+/* Exchange @folder and @link as often as they exist. Never returns. */
+static void exchange(const char *folder, const char *link)
+{
+	alarm(120);
+	for (;;)
+		(void)renameat2(AT_FDCWD, folder, AT_FDCWD, link, RENAME_EXCHANGE);
+}
+
+/* A killed guard leaves programs for a moment, which still write in the folder of their host. */
+Test(tree, follows_no_link_that_takes_the_place_of_a_folder_meanwhile)
+{
+	pid_t other = fork();
+
+	cr_assert_geq(other, 0);
+	if (other == 0)
+		exchange(scratch_path("gone/in"), scratch_path("link"));
+	scratch_write("kept/note", "text");
+	for (int i = 0; i < 1000 && has_text("kept/note", "text"); i++) {
+		tree_remove(scratch_path("link"));
+		(void)!symlink("kept", scratch_path("link"));
+		mkdir(scratch_path("gone"), 0700);
+		mkdir(scratch_path("gone/in"), 0700);
+		tree_remove(scratch_path("gone"));
+	}
+	kill(other, SIGKILL);
+	waitpid(other, NULL, 0);
+	cr_expect(has_text("kept/note", "text"));
+}
+
+static bool is_third_or_later(void *data)
+{
+	return ++*(int *)data >= 3;
+}
+
+Test(tree, is_removed_until_that_is_over)
+{
+	int n = 0;
+
+	scratch_write("half/1", "");
+	scratch_write("half/2", "");
+	scratch_write("half/in/3", "");
+	tree_remove_until(scratch_path("half"), is_third_or_later, &n);
+	cr_expect(is_there("half"));
+	tree_remove(scratch_path("half"));
+	cr_expect_not(is_there("half"));
 }
 
 /* ── memory that runs short ──────────────────────────────────────────────────────────────────── */
