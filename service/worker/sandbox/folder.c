@@ -86,8 +86,8 @@ static bool is_name(const char *name)
 	       strlen(name) == strlen(NAME_PREFIX NAME_SUFFIX);
 }
 
-/* Remove the folders in @parent without a host. */
-static void remove_left(const char *parent)
+/* Remove the folders in @parent without a host, until @is_over. */
+static void remove_left(const char *parent, bool (*is_over)(void *data), void *data)
 {
 	DIR *folder = opendir(parent);
 	size_t n_removed = 0;
@@ -102,25 +102,25 @@ static void remove_left(const char *parent)
 		lock = lock_folder(dirfd(folder), entry->d_name);
 		if (lock < 0 || asprintf(&path, "%s/%s", parent, entry->d_name) < 0)
 			continue;
-		tree_remove(path);
+		tree_remove_until(path, is_over, data);
 		n_removed++;
 	}
 	if (folder)
 		closedir(folder);
 }
 
-void folder_remove_left(const char *path)
+void folder_remove_left(const char *path, bool (*is_over)(void *data), void *data)
 {
 	cleanup_free char *parent = strdup(path);
 
 	if (!parent)
 		return;
 	*strrchr(parent, '/') = '\0';
-	remove_left(*parent ? parent : "/");
+	remove_left(*parent ? parent : "/", is_over, data);
 }
 
 void folder_remove(const char *path)
 {
 	tree_remove(path);
-	folder_remove_left(path);
+	folder_remove_left(path, NULL, NULL);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
+
 /*
  * The folder for temporary files of a host without other writable places (docs/sandbox.md).
  *
@@ -16,8 +18,9 @@
  * negative errno. */
 int folder_make(char **ret_path);
 
-/* Remove the leftover folders beside the folder @path. Links are not followed. */
-void folder_remove_left(const char *path);
+/* Remove the leftover folders beside the folder @path, until @is_over (NULL: all). Links are not
+ * followed. */
+void folder_remove_left(const char *path, bool (*is_over)(void *data), void *data);
 
 /* Remove the folder with its contents, as far as possible, and then the leftover ones. */
 void folder_remove(const char *path);

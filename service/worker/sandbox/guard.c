@@ -64,15 +64,26 @@ static bool has_ended(pid_t host, siginfo_t *ret_end)
 	}
 }
 
+/* Return whether a signal asks the guard to sweep. */
+static bool has_to_sweep(void *data)
+{
+	const pid_t *host = data;
+	sigset_t waiting;
+	siginfo_t end;
+
+	return (sigpending(&waiting) == 0 && sigismember(&waiting, SIGTERM) == 1) ||
+	       has_ended(*host, &end);
+}
+
 __attribute__((noreturn)) static void guard(pid_t host, const sigset_t *signals, const char *folder)
 {
 	const siginfo_t told = {.si_code = CLD_KILLED, .si_status = SIGTERM};
 	siginfo_t end;
 	int signal;
 
-	/* The host loads its toolbox meanwhile. */
+	/* The host loads its toolbox meanwhile. No end waits for a large folder that was left. */
 	if (folder)
-		folder_remove_left(folder);
+		folder_remove_left(folder, has_to_sweep, &host);
 	do
 		signal = sigwaitinfo(signals, NULL);
 	while (signal != SIGTERM && !has_ended(host, &end));

@@ -70,6 +70,12 @@ Test(folder, cannot_be_made_where_there_is_none)
 	cr_expect_eq(folder_make(&path), -ENOENT);
 }
 
+static bool is_over(void *data)
+{
+	(void)data;
+	return true;
+}
+
 Test(folder, of_a_killed_process_is_removed_by_the_next_one_and_others_stay)
 {
 	pid_t killed_pid;
@@ -89,7 +95,9 @@ Test(folder, of_a_killed_process_is_removed_by_the_next_one_and_others_stay)
 	lock = folder_make(&path);
 	cr_assert_geq(lock, 0);
 	cr_expect(is_there(inside), "no host waits for that");
-	folder_remove_left(path);
+	folder_remove_left(path, is_over, NULL);
+	cr_expect(is_there(inside));
+	folder_remove_left(path, NULL, NULL);
 	cr_expect(!is_there(killed));
 	cr_expect(is_there(path));
 	folder_remove(path);
