@@ -11,7 +11,6 @@
 #include "agent/setup.h"
 #include "bus/bus.h"
 #include "bus/ovos/fallback.h"
-#include "json/member.h"
 #include "message/envelope.h"
 #include "message/response.h"
 #include "util/array.h"

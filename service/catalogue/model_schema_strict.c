@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "catalogue/model_schema.h"
 
-#include <string.h>
-
 #include "json/member.h"
 #include "json/reader.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json/member.h"
+#include "json/reader.h"
 #include "json/scan.h"
 #include "json/writer.h"
 #include "manifest/scope.h"

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mcp/call_result.h"
 
-#include <string.h>
-
 #include "json/member.h"
 #include "json/writer.h"
-#include "util/array.h"
 
 /* Append the string member @key of @object, if there is one. */
 static void append_member(

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "json/member.h"
-#include "util/array.h"
 #include "util/assert.h"
 
 static const char *const effects[] = {

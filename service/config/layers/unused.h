@@ -8,8 +8,8 @@
 #include "util/buffer.h"
 
 /*
- * The unused values of a document, because they are mistakes or count for nothing: their
- * tokens, of values or of keys, and the document without them.
+ * The unused values of a document, mistakes and what counts for nothing: their tokens, of values or
+ * of keys, and the document without them.
  */
 struct config_unused {
 	struct buffer tokens; /* uint32_t, in any order until they are written */

@@ -13,7 +13,6 @@
 #include "core/job/job_record.h"
 #include "core/request/errors.h"
 #include "core/request/waiting.h"
-#include "json/number.h"
 #include "json/writer.h"
 #include "util/assert.h"
 #include "util/array.h"

@@ -8,8 +8,6 @@
 #include "ctl/session.h"
 #include "ctl/table.h"
 #include "ctl/terminal.h"
-#include "json/member.h"
-#include "util/array.h"
 
 /*
  * toolboxctl jobs: the calls in the background.

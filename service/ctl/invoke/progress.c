@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "ctl/terminal.h"
-#include "json/member.h"
 #include "json/number.h"
 #include "util/clock.h"
 #include "util/text/wrap.h"

@@ -2,7 +2,6 @@
 #include "schema/compile/subschema.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "json/number.h"
 #include "regex/pattern.h"
