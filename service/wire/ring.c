@@ -16,6 +16,10 @@
 #define MFD_NOEXEC_SEAL 8u
 #endif
 
+/* The most wake-ups in a row without a byte. An honest host has up to two: of a frame that was taken
+ * before its wake-up came, and of the next frame, which is taken after it. */
+#define WAKES_MAX 8
+
 _Static_assert((RING_BYTES & (RING_BYTES - 1)) == 0, "a place is a count modulo the room");
 
 static int map_memory(int fd, struct ring_memory **ret_memory)
@@ -92,8 +96,7 @@ void ring_ask(struct ring *ring)
 
 bool ring_count_wake(struct ring *ring)
 {
-	/* A wake-up may come before its frame is taken, and all frames of a ring at once. */
-	return ++ring->n_wakes * sizeof(struct wire_header) <= ring->n_bytes + RING_BYTES;
+	return ++ring->n_wakes <= WAKES_MAX;
 }
 
 bool ring_has_more(const struct ring *ring)
@@ -109,7 +112,7 @@ int ring_take(struct ring *ring, struct wire_reader *reader)
 		return 0;
 	if (left > RING_BYTES)
 		return -EPROTO;
-	ring->n_bytes += left;
+	ring->n_wakes = 0;
 	while (left > 0) {
 		size_t size = run_of(ring->read, left);
 		size_t room;
@@ -158,7 +161,7 @@ static void wake(const struct ring_writer *writer)
 	if (atomic_load(&writer->memory->wants_wake) == 0 ||
 		atomic_exchange(&writer->memory->wants_wake, 0) == 0)
 		return;
-	/* An error means a daemon that has ended. */
+	/* An error: the daemon has ended, or the toolbox has closed the descriptor. */
 	(void)!write(writer->wake_fd, &one, sizeof(one));
 }
 

@@ -55,8 +55,7 @@ struct ring {
 	int memory_fd;              /* for the host, until ring_given(); then -1 */
 	int wake_fd;                /* eventfd(2); edge-triggered, it is never read */
 	uint32_t read;
-	uint64_t n_bytes; /* taken so far */
-	uint64_t n_wakes; /* so far */
+	uint32_t n_wakes; /* since bytes were taken */
 };
 
 /* Make a ring, whose descriptors close on exec; the caller frees it with ring_deinit(). 0 or a
@@ -72,7 +71,7 @@ void ring_deinit(struct ring *ring);
 /* Ask to be woken by the next frame. Earlier frames are there for the next ring_take(). */
 void ring_ask(struct ring *ring);
 
-/* Count a wake-up. Return whether the host may have had a reason: each wake-up has a frame. */
+/* Count a wake-up. Return whether the host may have had a reason: a frame, perhaps taken by now. */
 bool ring_count_wake(struct ring *ring);
 
 /* Return whether there is something in the ring. */

@@ -131,20 +131,24 @@ Test(ring, wakes_the_daemon_once_for_each_time_it_asked)
 	cr_expect_eq(count_wakes(), 1);
 }
 
-Test(ring, has_no_more_wakes_than_frames)
+/* Frames that came without a wake-up are no credit for later. */
+Test(ring, has_hardly_more_wakes_than_frames)
 {
 	unsigned int n = 0;
 
-	cr_expect(ring_count_wake(&ring), "before its frame is taken");
 	for (unsigned int i = 0; i < 1000; i++) {
 		cr_assert(put(1, 0, 0));
-		cr_assert(ring_count_wake(&ring));
+		cr_assert_eq(ring_take(&ring, &reader), 1);
+		expect_frame(1, 0);
+		cr_assert(ring_count_wake(&ring), "after its frame was taken");
+		cr_assert(put(1, 0, 0));
+		cr_assert(ring_count_wake(&ring), "before its frame is taken");
 		cr_assert_eq(ring_take(&ring, &reader), 1);
 		expect_frame(1, 0);
 	}
 	while (n <= RING_BYTES && ring_count_wake(&ring))
 		n++;
-	cr_expect_leq(n, RING_BYTES / sizeof(struct wire_header), "without a frame: %u", n);
+	cr_expect_leq(n, 10, "without a frame: %u", n);
 }
 
 Test(ring, does_not_believe_its_counts)
