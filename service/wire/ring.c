@@ -16,8 +16,8 @@
 #define MFD_NOEXEC_SEAL 8u
 #endif
 
-/* The most wake-ups in a row without a byte. An honest host has up to two: of a frame that was taken
- * before its wake-up came, and of the next frame, which is taken after it. */
+/* The most wake-ups in a row without a byte. An honest host has up to two: of a frame that was
+ * taken before its wake-up came, and of the next frame, which is taken after it. */
 #define WAKES_MAX 8
 
 _Static_assert((RING_BYTES & (RING_BYTES - 1)) == 0, "a place is a count modulo the room");
