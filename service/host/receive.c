@@ -478,7 +478,7 @@ void host_take_ring(struct host *host)
 {
 	int r = 0;
 
-	if (host->ring.memory) {
+	if (host->ring.memory && host->state < HOST_DISMISSED) {
 		ring_ask(&host->ring);
 		r = ring_take(&host->ring, &host->answers);
 	}

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "guest.h"
+#include "host/parts.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 
@@ -78,6 +79,16 @@ Test(reaper, runs_what_a_toolbox_has_to_do_at_its_end)
 Test(reaper, ends_with_status_0_when_all_went_well)
 {
 	start("");
+	dismiss();
+	cr_expect_eq(guest.end.reason, HOST_EXITED, "%d", guest.end.reason);
+	cr_expect_eq(guest.end.exit_code, 0, "%d", guest.end.exit_code);
+}
+
+/* Nothing is read any more, so nothing there can be wrong. */
+Test(reaper, does_not_read_the_ring)
+{
+	start("");
+	atomic_store(&guest.host->ring.memory->written, UINT32_MAX);
 	dismiss();
 	cr_expect_eq(guest.end.reason, HOST_EXITED, "%d", guest.end.reason);
 	cr_expect_eq(guest.end.exit_code, 0, "%d", guest.end.exit_code);
