@@ -187,9 +187,9 @@ void host_cancel(struct host *host, uint64_t id, bool is_late);
 #define HOST_UNREAD_BYTES (1u << 20)
 int host_send_bus_message(struct host *host, const char *text, size_t size);
 
-/* Stop reading from the host for @hold_ms: frames wait in the socket, and once the socket is full,
- * the host waits, too, as in a refused system call. Answers are delayed as well. If the process has
- * ended, the rest is read at once. */
+/* Stop reading from the host for @hold_ms: frames wait in the ring and in the socket, and once both
+ * are full, the host waits, too, as in a refused system call. Answers are delayed as well. If the
+ * process has ended, the rest is read at once. */
 void host_hold(struct host *host, uint64_t hold_ms);
 
 /* Return the first system call refused by the sandbox since the host was started, or since the

@@ -50,7 +50,8 @@ static bool has_unread(struct host *host)
 	int size = 0;
 
 	if (host->n_calls > 1 && host->wakes && ring_has_more(&host->ring)) {
-		host_hold(host, 0);
+		if (!host_is_held(host))
+			host_hold(host, 0);
 		return true;
 	}
 	return host->n_calls > 1 && host->source && ioctl(host->wire, FIONREAD, &size) == 0 &&
