@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`toolboxctl calls` and `cancel`, and `watch` as far as it is about one call."""
+import contextlib
 import datetime
 import json
 import re
@@ -215,16 +216,21 @@ def test_watch_says_once_why_it_shows_no_arguments(own, tmp_path):
         assert watch.errors() == ""
 
 
-def watching(service, home, stdout, words=("watch",)):
+@contextlib.contextmanager
+def watching(home, command, stdout=None):
     home.mkdir()
-    return subprocess.Popen(ctl_command(*words, bus=service.url), env=environment(home), stdin=subprocess.PIPE,
-                            stdout=stdout, stderr=subprocess.PIPE, text=True)
+    with subprocess.Popen(command, env=environment(home), stdin=subprocess.PIPE, stdout=stdout, stderr=subprocess.PIPE,
+                          text=True) as watch:
+        try:
+            yield watch
+        finally:
+            watch.kill()
 
 
 def test_watch_ends_with_its_reader(own, tmp_path):
     """As of `toolboxctl watch | head -1`, also when no call follows."""
     service, caller = own
-    with watching(service, tmp_path / "watch", subprocess.PIPE) as watch:
+    with watching(tmp_path / "watch", ctl_command("watch", bus=service.url), subprocess.PIPE) as watch:
         until(lambda: invoke(caller, "absolute", {"value": 1}) and select.select([watch.stdout], [], [], 0)[0],
               EVENT_SECONDS, "a line of watch")
         watch.stdout.close()
@@ -234,7 +240,8 @@ def test_watch_ends_with_its_reader(own, tmp_path):
 @pytest.mark.parametrize("words", [["watch"], ["status", "--watch", "--json"]])
 def test_watch_ends_when_nothing_can_be_written(own, tmp_path, words):
     service, caller = own
-    with open("/dev/full", "w") as full, watching(service, tmp_path / "watch", full, words) as watch:
+    command = ctl_command(*words, bus=service.url)
+    with open("/dev/full", "w") as full, watching(tmp_path / "watch", command, full) as watch:
         until(lambda: invoke(caller, "absolute", {"value": 1}) and watch.poll() is not None, EVENT_SECONDS, "its end")
         assert (watch.returncode, watch.stderr.read()) == (1, "toolboxctl: the output cannot be written\n")
 
@@ -243,7 +250,7 @@ def test_a_person_who_cannot_read_the_questions_is_not_asked(launch, tmp_path):
     manifests.answers(tmp_path / "toolbox.d")
     service = launch({"approval": {"mode": "execute", "timeout_ms": 1000}}, [tmp_path / "toolbox.d"])
     with Caller(service.url) as caller, open("/dev/full", "w") as full, \
-            watching(service, tmp_path / "watch", full, ["approvals", "--watch"]) as watch:
+            watching(tmp_path / "watch", ctl_command("approvals", "--watch", bus=service.url), full) as watch:
         until(lambda: invoke(caller, "risky", {"value": 1}) and watch.poll() is not None, EVENT_SECONDS, "its end")
         assert watch.returncode == 1 and watch.stderr.read().endswith("toolboxctl: the output cannot be written\n")
 
@@ -252,8 +259,7 @@ def test_watch_without_stdout_writes_to_no_other_file(own, tmp_path):
     """Its first descriptor would get the number 1, and what is printed."""
     service, caller = own
     words = shlex.join(ctl_command("watch", bus=service.url))
-    with subprocess.Popen(["sh", "-c", f"exec {words} >&-"], env=environment(tmp_path), stderr=subprocess.PIPE,
-                          text=True) as watch:
+    with watching(tmp_path / "watch", ["sh", "-c", f"exec {words} >&-"]) as watch:
         until(lambda: invoke(caller, "absolute", {"value": 1}) and watch.poll() is not None, EVENT_SECONDS, "its end")
         assert (watch.returncode, watch.stderr.read()) == (1, "toolboxctl: the output cannot be written\n")
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import manifests
 import pytest
 from caller import Caller
-from processes import EVENT_SECONDS, TOOLBOXCTL, toolboxctl, until, write_configuration
+from processes import EVENT_SECONDS, TOOLBOXCTL, read_proc, toolboxctl, until, write_configuration
 
 
 
@@ -117,8 +117,9 @@ def test_a_lock_that_is_a_link_is_not_followed(launch, folder):
 
 def timers(service):
     """What the kernel shows of the timers of the daemon."""
-    infos = Path(f"/proc/{service.daemon.daemon_pid()}/fdinfo").iterdir()
-    return "".join(info for info in map(Path.read_text, infos) if "clockid" in info)
+    pid = service.daemon.daemon_pid()
+    infos = (read_proc(pid, f"fdinfo/{fd}").decode() for fd in os.listdir(f"/proc/{pid}/fdinfo"))
+    return "".join(info for info in infos if "clockid" in info)
 
 
 def run(service, *args, **more):

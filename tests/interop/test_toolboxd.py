@@ -9,8 +9,8 @@ import subprocess
 import manifests
 import pytest
 from caller import Caller
-from processes import (BUILD, EVENT_SECONDS, FINDING, TOOLBOXD, environment, free_port, is_alive, listens,
-                       until, write_configuration)
+from processes import (BUILD, EVENT_SECONDS, FINDING, TOOLBOXD, descriptors, environment, free_port, is_alive,
+                       listens, until, write_configuration)
 
 
 def toolboxd(home, *args, env=None):
@@ -82,9 +82,12 @@ def test_a_start_without_standard_files(tmp_path):
     port = free_port()
     words = f"exec {TOOLBOXD} --embedded-bus --bus ws://127.0.0.1:{port}/core <&- >&- 2>&-"
     with subprocess.Popen(["sh", "-c", words], env=environment(tmp_path), cwd=tmp_path) as process:
-        until(lambda: listens(port), EVENT_SECONDS, "toolboxd")
-        files = [os.readlink(f"/proc/{process.pid}/fd/{number}") for number in range(3)]
-        process.terminate()
+        try:
+            until(lambda: listens(port), EVENT_SECONDS, "toolboxd")
+            descriptors(process.pid)
+            files = [os.readlink(f"/proc/{process.pid}/fd/{number}") for number in range(3)]
+        finally:
+            process.terminate()
     assert files == ["/dev/null"] * 3
 
 
