@@ -84,15 +84,23 @@ static void take_alive(struct agent *agent)
 	bus_send(agent->bus, &message, bus_response_share(&agent->envelope));
 }
 
+/* Interrupt turns, but not twice for a sign with two names. Requests count with the mark of a twin:
+ * an old client of OVOS copies the mark from the message that it handles. */
+static void interrupt(struct agent *agent, bool is_speech)
+{
+	if (!bus_envelope_is_twin(&agent->envelope))
+		chats_interrupt(&agent->chats, &agent->envelope, is_speech);
+}
+
 static void take_stop(struct agent *agent)
 {
-	chats_interrupt(&agent->chats, &agent->envelope, false);
+	interrupt(agent, false);
 }
 
 /* A person begins to speak: that may be the answer that a call waits for. */
 static void take_record(struct agent *agent)
 {
-	chats_interrupt(&agent->chats, &agent->envelope, true);
+	interrupt(agent, true);
 }
 
 static void pass_question(struct agent *agent)
@@ -231,8 +239,7 @@ static void take_message(void *data, const char *text, size_t size)
 	struct bus_envelope *envelope = &agent->envelope;
 	size_t i;
 
-	if (bus_envelope_read(envelope, text, size, JSON_DEPTH_DEFAULT) != 0 ||
-		bus_envelope_is_twin(envelope)) {
+	if (bus_envelope_read(envelope, text, size, JSON_DEPTH_DEFAULT) != 0) {
 		bus_envelope_recycle(envelope);
 		return;
 	}

@@ -211,6 +211,13 @@ def test_a_twin_or_another_session_does_not_end_a_turn(agent, asker, model):
     assert asker.end_of(mark)["answer"] == "Here."
 
 
+@pytest.mark.parametrize("inherited", ["_namespace_compat_twin", "_intent_compat_twin"])
+def test_a_request_with_an_inherited_mark_is_answered(agent, asker, model, inherited):
+    model.script(calls(("add", {"a": 1, "b": 1})), says("Two."))
+    mark = asker.begin("hello", {"session": {"session_id": "s1"}, inherited: True})
+    assert asker.end_of(mark)["answer"] == "Two."
+
+
 def test_no_tools(agent, asker, model):
     model.script(says("Hello."))
     assert asker.chat("hi", profile="none")["answer"] == "Hello."
@@ -687,6 +694,16 @@ def test_it_is_asked_as_a_fallback(skill, model):
         {"result": True, "fallback_handler": "toolbox-agent"}
     assert skill.spoken() == ["Two.", "Good."]
     assert skill.heard("ovos.tools.invoke")[0].context["source"] == "ovos-fallback"
+
+
+def test_a_core_that_hands_the_mark_of_a_twin_on_gets_an_answer(skill, model):
+    context = {"session": {"session_id": "default"}, "_namespace_compat_twin": True}
+    model.script(says("Hello."))
+    skill.send(FALLBACK + "ping", {"utterances": ["hello"], "lang": "en"}, context)
+    assert skill.wait_for(lambda one: one.type == FALLBACK + "pong").data["can_handle"]
+    skill.send(FALLBACK + "toolbox-agent.request", {"utterances": ["hello"], "lang": "en"}, context)
+    assert skill.wait_for(lambda one: one.type == FALLBACK + "toolbox-agent.response").data["result"]
+    assert skill.spoken() == ["Hello."]
 
 
 def test_a_core_that_waits_no_longer_gets_silence(skill, model):
