@@ -142,6 +142,7 @@ static bool begins_type(const struct c_parser *parser);
 struct value {
 	uint64_t bits;
 	bool is_known;
+	bool is_unsigned; /* it comes from an unsigned number */
 };
 
 static struct value parse_binary(struct c_parser *parser, int least);
@@ -158,6 +159,7 @@ static struct value parse_number(struct c_parser *parser)
 		text[word->length] = '\0';
 		value.bits = strtoull(text, &end, 0);
 		value.is_known = end[strspn(end, "uUlL")] == '\0';
+		value.is_unsigned = strpbrk(end, "uU") || value.bits > INT64_MAX;
 	}
 	parser_advance(parser);
 	return value;
@@ -168,8 +170,8 @@ static struct value parse_character(struct c_parser *parser)
 {
 	const struct c_token *word = parser_token(parser);
 	const char *text = parser->tokens->text + word->offset;
-	struct value value = {
-		(unsigned char)text[1], word->length == 3 && *text == '\'' && text[1] != '\\'};
+	struct value value = {.bits = (unsigned char)text[1],
+		.is_known = word->length == 3 && *text == '\'' && text[1] != '\\'};
 
 	parser_advance(parser);
 	return value;
@@ -187,7 +189,7 @@ static struct value parse_sizeof(struct c_parser *parser)
 		parser_fail(parser);
 	parser_expect(parser, ")");
 	size = parser->error ? 0 : c_type_size(type);
-	return (struct value){size, size > 0};
+	return (struct value){size, size > 0, true};
 }
 
 static struct value parse_name_value(struct c_parser *parser)
@@ -196,8 +198,8 @@ static struct value parse_name_value(struct c_parser *parser)
 	struct value value = {0};
 
 	if (name && name->enumerator)
-		value = (struct value){
-			(uint64_t)name->enumerator->value, name->enumerator->is_known};
+		value = (struct value){.bits = (uint64_t)name->enumerator->value,
+			.is_known = name->enumerator->is_known};
 	parser_advance(parser);
 	return value;
 }
@@ -287,6 +289,18 @@ static uint64_t apply_operator(const char *text, uint64_t a, uint64_t b)
 	}
 }
 
+/* Return whether apply_operator() has the value that C has. It takes a large unsigned number for a
+ * negative one, and in C the other operand becomes unsigned, too. */
+static bool is_computed(const struct op *op, const struct value *a, const struct value *b)
+{
+	bool has_sign = (int64_t)a->bits < 0 || (int64_t)b->bits < 0;
+	bool asks_sign = strchr("<>/%", *op->text) && strcmp(op->text, "<<") != 0;
+
+	if (!a->is_known || !b->is_known || (strchr("/%", *op->text) && b->bits == 0))
+		return false;
+	return !asks_sign || !has_sign || !(a->is_unsigned || b->is_unsigned);
+}
+
 static struct value parse_binary(struct c_parser *parser, int least)
 {
 	struct value left = parse_unary(parser);
@@ -301,9 +315,9 @@ static struct value parse_binary(struct c_parser *parser, int least)
 			break;
 		parser_advance(parser);
 		right = parse_binary(parser, op->strength);
+		left.is_known = is_computed(op, &left, &right);
+		left.is_unsigned = left.is_unsigned || right.is_unsigned;
 		left.bits = apply_operator(op->text, left.bits, right.bits);
-		left.is_known = left.is_known && right.is_known &&
-				((*op->text != '/' && *op->text != '%') || right.bits);
 	}
 	return left;
 }
@@ -399,7 +413,7 @@ static void parse_record_body(struct c_parser *parser, struct c_record *record)
 
 static void parse_enum_body(struct c_parser *parser, struct c_record *record)
 {
-	struct value next = {0, true};
+	struct value next = {.is_known = true};
 
 	while (!parser->error && !parser_take(parser, "}")) {
 		struct c_enumerator *items = parser_grow(parser, record->enumerators,

@@ -205,6 +205,24 @@ Test(ctl_declarations, computes_each_operator_as_c_does)
 	}
 }
 
+/* An unsigned operand is a large number, and no negative one. */
+Test(ctl_declarations, does_not_know_what_only_unsigned_operands_decide)
+{
+	static const char *const cases[] = {"0xffffffffffffffff >> 60", "(1ull << 63) >> 60",
+		"~0u >> 28", "-6u / 2", "7 % -2u", "-1 < 1u", "(sizeof(int) - 6) / 2"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char text[64];
+		struct read read;
+
+		snprintf(text, sizeof(text), "enum e { A = %s, B = 8u / 2 };", cases[i]);
+		read = read_text(text);
+		cr_expect_not(c_find_enumerator(&read.all, "A")->is_known, "%s", cases[i]);
+		expect_value(&read, "B", 4);
+		read_deinit(&read);
+	}
+}
+
 Test(ctl_declarations, reads_the_fields_of_a_struct)
 {
 	cleanup(read_deinit) struct read read = read_text(
