@@ -7,7 +7,7 @@
 
 #include "catalogue/tool_schemas.h"
 #include "core/call/given.h"
-#include "core/request/named_tool.h"
+#include "core/request/request.h"
 #include "core/request/checks.h"
 #include "core/request/cut_content.h"
 #include "core/request/errors.h"
@@ -587,7 +587,7 @@ bool invocation_is_changed(
 {
 	const struct invoker *invoker = data;
 	const struct tool *tool =
-		named_tool_find_again(invoker->offer, question->caller, call->tool, NULL);
+		request_find_tool_again(invoker->offer, question->caller, call->tool, NULL);
 
 	return tool && (tool_differs(call->tool, tool) || !tool_program_is_current(tool));
 }
@@ -628,7 +628,7 @@ static bool run_approved(struct invoker *invoker, struct call *call,
 	const struct buffer *json = &question->arguments;
 	struct answer *answer = &call->answer;
 	const struct tool *tool =
-		named_tool_find_again(invoker->offer, question->caller, call->tool, answer);
+		request_find_tool_again(invoker->offer, question->caller, call->tool, answer);
 	struct runner *runner;
 	int r;
 
@@ -833,7 +833,7 @@ static bool find_tool(const struct invoker *invoker, const struct request_scope 
 		errors_write_cancelled(answer, &waited->call_id, NULL);
 		return false;
 	}
-	if (!named_tool_find(
+	if (!request_find_tool(
 		    invoker->offer, scope->view, &scope->request, last_wins, answer, ret_tool)) {
 		waiting_for_unknown(invoker->waiting, scope, answer);
 		return false;

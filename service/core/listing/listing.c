@@ -6,7 +6,7 @@
 #include "catalogue/definition.h"
 #include "catalogue/markdown.h"
 #include "core/call/calls.h"
-#include "core/request/named_tool.h"
+#include "core/request/request.h"
 #include "core/request/answer.h"
 #include "json/writer.h"
 
@@ -241,7 +241,7 @@ void listing_get(const struct offer *offer, const struct config *config,
 	bool last_wins = config->duplicate_names == CONFIG_DUPLICATES_LAST;
 	const struct tool *tool;
 
-	if (!named_tool_find(offer, scope->view, &scope->request, last_wins, answer, &tool))
+	if (!request_find_tool(offer, scope->view, &scope->request, last_wins, answer, &tool))
 		return;
 	/* The definition is flat: its members, without its braces, are the answer's. */
 	buffer_append(&answer->message, tool->definition + 1, tool->definition_size - 2);

@@ -6,10 +6,12 @@
 
 #include "catalogue/definition.h"
 #include "core/history/call_summary.h"
+#include "core/request/errors.h"
 #include "json/member.h"
 #include "json/number.h"
 #include "json/reader.h"
 #include "json/writer.h"
+#include "offer/offer.h"
 #include "policy/caller.h"
 #include "search/rank.h"
 #include "util/array.h"
@@ -46,11 +48,6 @@ struct text_view request_text_at(
 	buffer_reset(decoded);
 	json_string_decode(tape, token, decoded);
 	return buffer_view(decoded);
-}
-
-int request_name_length(const struct text_view *name)
-{
-	return (int)utf8_prefix(name->text, name->size, REQUEST_NAME_POINTS);
 }
 
 static bool refuse_field(struct request *request, const char *field, const char *expected)
@@ -623,4 +620,50 @@ void request_keep_text(const struct text_view *text, struct buffer *out)
 	buffer_reset(out);
 	if (text->text)
 		json_write_string(out, text->text, text->size);
+}
+
+bool request_find_tool(const struct offer *offer, const struct catalogue *view,
+	const struct request *request, bool last_wins, struct answer *answer,
+	const struct tool **ret_tool)
+{
+	int r = CATALOGUE_E_UNKNOWN;
+
+	if (request->name == JSON_NONE ||
+		(request->name_is_string && request->name_text.size == 0)) {
+		errors_write_missing_name(answer);
+		return false;
+	}
+	if (offer->closed) {
+		answer_error_format(answer, ANSWER_UNAVAILABLE,
+			"RuntimeError: The service is unavailable: its configuration cannot be "
+			"used: %s",
+			offer->closed);
+		return false;
+	}
+	if (request->name_is_string)
+		r = catalogue_find(view, request->name_text.text, request->name_text.size,
+			request->toolbox_id.text, request->toolbox_id.size, last_wins, ret_tool);
+	if (r == CATALOGUE_E_UNKNOWN)
+		errors_write_unknown_tool(answer, view, request);
+	else if (r == CATALOGUE_E_AMBIGUOUS)
+		errors_write_ambiguous_tool(answer, view, request);
+	return r == 0;
+}
+
+const struct tool *request_find_tool_again(const struct offer *offer,
+	const struct policy_caller *caller, const struct tool *tool, struct answer *answer)
+{
+	const struct request request = {
+		.name = JSON_NONE + 1, /* there is one */
+		.name_is_string = true,
+		.name_text = {tool->name, strlen(tool->name)},
+		.toolbox_id = {tool->toolbox->id, strlen(tool->toolbox->id)},
+	};
+	const struct catalogue *view = policy_view(offer->policy, caller);
+	cleanup(answer_deinit) struct answer unused = {0};
+	const struct tool *found = NULL;
+	bool is_found =
+		request_find_tool(offer, view, &request, false, answer ? answer : &unused, &found);
+
+	return is_found ? found : NULL;
 }

@@ -10,13 +10,17 @@
 #include "core/request/answer.h"
 #include "util/buffer.h"
 #include "util/text/text_view.h"
+#include "util/text/utf8.h"
 
 /*
  * The fields of a request's data (contract.md, Requests): read from the tape and checked for their
  * types; null is the same as absent.
  */
 
+struct catalogue;
+struct offer;
 struct policy_caller;
+struct tool;
 
 #define REQUEST_CALL_ID_BYTES 128
 #define REQUEST_SECONDS_MAX   300
@@ -148,4 +152,19 @@ struct text_view request_text_at(
 	const struct json_tape *tape, uint32_t token, struct buffer *decoded);
 
 /* Return the precision for cutting @name to REQUEST_NAME_POINTS in a "%.*s" of printf. */
-int request_name_length(const struct text_view *name);
+static inline int request_name_length(const struct text_view *name)
+{
+	return (int)utf8_prefix(name->text, name->size, REQUEST_NAME_POINTS);
+}
+
+/* Find the tool named by @request in @view, its caller's view. @last_wins: `duplicate_names` is
+ * "last". Returns true with *ret_tool set; else false, with the error written to @answer:
+ * missing_name, unavailable (closed), unknown_tool (with similar names) or ambiguous_tool. */
+bool request_find_tool(const struct offer *offer, const struct catalogue *view,
+	const struct request *request, bool last_wins, struct answer *answer,
+	const struct tool **ret_tool);
+
+/* Return the tool seen now by @caller under the name of @tool, which may be of an earlier
+ * catalogue; NULL: none, with the error written to @answer unless @answer is NULL. */
+const struct tool *request_find_tool_again(const struct offer *offer,
+	const struct policy_caller *caller, const struct tool *tool, struct answer *answer);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/request/named_tool.h"
+#include "core/request/request.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
 
 #include "boxes.h"
+#include "offer/offer.h"
 
 static struct offer offer;
 static struct asked asked;
@@ -29,7 +30,7 @@ static void expect_found(const char *members, bool last_wins, const char *id, co
 	const struct tool *tool = NULL;
 
 	ask(&asked, members);
-	cr_assert(named_tool_find(
+	cr_assert(request_find_tool(
 			  &offer, offer.catalogue, &asked.request, last_wins, &asked.answer, &tool),
 		"%s", members);
 	cr_expect_str_eq(tool->toolbox->id, id);
@@ -42,7 +43,7 @@ static void expect_error(const char *members, const char *expected)
 	const struct tool *tool;
 
 	ask(&asked, members);
-	cr_assert_not(named_tool_find(
+	cr_assert_not(request_find_tool(
 			      &offer, offer.catalogue, &asked.request, false, &asked.answer, &tool),
 		"%s", members);
 	expect_answer(&asked, expected);
