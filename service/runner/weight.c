@@ -10,6 +10,8 @@ bool weight_look(struct weight *weight, uint64_t used_ns)
 
 	weight->looked_ns = used_ns;
 	weight->recent_ns = recent_ns;
+	weight->had_answered = weight->has_answered;
+	weight->has_answered = false;
 	if (counted_ns < judged_ns)
 		return false;
 	/* One more: the running call may be about to end. */

@@ -39,6 +39,8 @@ struct weight {
 	uint64_t recent_ns; /* used between the last two looks */
 	uint32_t n_answers; /* since counting began */
 	bool is_loading;
+	bool has_answered; /* since the last look */
+	bool had_answered; /* between the last two looks */
 };
 
 /* Begin to count for a host with @used_ns used so far. */
@@ -52,14 +54,16 @@ static inline void weight_begin(struct weight *weight, uint64_t used_ns, bool is
 static inline void weight_note_answer(struct weight *weight)
 {
 	weight->n_answers++;
+	weight->has_answered = true;
 }
 
 /* Look at a host with @used_ns used by now. Return whether it is heavy; counting begins anew with
  * each judgement. */
 bool weight_look(struct weight *weight, uint64_t used_ns);
 
-/* Return whether the host has used more before the last look than a host at rest does. */
+/* Return whether the host may be at work: before the last look it has used more than a host at rest
+ * does, or has answered, perhaps just before the look. A call may leave a thread behind. */
 static inline bool weight_is_at_work(const struct weight *weight)
 {
-	return weight->recent_ns > WEIGHT_REST_NS;
+	return weight->recent_ns > WEIGHT_REST_NS || weight->had_answered;
 }

@@ -85,3 +85,16 @@ Test(weight, is_at_rest_when_a_look_finds_little)
 	weight_look(&weight, 35 * MS);
 	cr_expect_not(weight_is_at_work(&weight));
 }
+
+/* What a call has left behind may have used nothing yet. */
+Test(weight, is_not_at_rest_until_a_look_finds_no_answer)
+{
+	struct weight weight;
+
+	weight_begin(&weight, 0, false);
+	count_answers(&weight, 1);
+	cr_expect_not(weight_look(&weight, 0));
+	cr_expect(weight_is_at_work(&weight));
+	cr_expect_not(weight_look(&weight, 0));
+	cr_expect_not(weight_is_at_work(&weight));
+}
