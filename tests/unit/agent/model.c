@@ -333,12 +333,14 @@ Test(model, refuses_a_stream_without_choices)
 	cr_expect_str_eq(reason, "its answer has no choices");
 }
 
-/* Send @head, then the byte @fill until there are @size bytes. */
+/* Send @head, then the byte @fill until there are @size bytes. The thread that sends them may go on
+ * after the test. */
 static void serve_long(const char *head, char fill, size_t size)
 {
 	static const char *const script[] = {"long", NULL};
-	cleanup_free char *body = malloc(size);
+	static char body[MODEL_RESPONSE_BYTES + 200];
 
+	cr_assert_leq(size, sizeof(body));
 	memset(body, fill, size);
 	memcpy(body, head, strlen(head));
 	script_set_long(body, size);
