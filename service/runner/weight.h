@@ -62,7 +62,7 @@ static inline void weight_note_answer(struct weight *weight)
 bool weight_look(struct weight *weight, uint64_t used_ns);
 
 /* Return whether the host may be at work: before the last look it has used more than a host at rest
- * does, or has answered, perhaps just before the look. A call may leave a thread behind. */
+ * does, or has answered, perhaps just before the look. A call may have begun a thread. */
 static inline bool weight_is_at_work(const struct weight *weight)
 {
 	return weight->recent_ns > WEIGHT_REST_NS || weight->had_answered;

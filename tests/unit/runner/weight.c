@@ -86,7 +86,7 @@ Test(weight, is_at_rest_when_a_look_finds_little)
 	cr_expect_not(weight_is_at_work(&weight));
 }
 
-/* What a call has left behind may have used nothing yet. */
+/* A thread begun by the call may have used nothing yet. */
 Test(weight, is_not_at_rest_until_a_look_finds_no_answer)
 {
 	struct weight weight;
