@@ -57,7 +57,9 @@ SCHEMA = {
     "then": {"required": ["phone"]}, "else": {"required": ["email"]}, "additionalProperties": False}
 HEADER = {"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}}
 NOTHING = {"type": "object", "additionalProperties": False}
-CHANGE = 'extra=${0%/*}/extra; if [ -e "$extra" ]; then rm "$extra"; else cp "$0" "$extra"; fi'
+# The other scenarios may see the tool that comes and goes: it has a description, too.
+CHANGE = ('extra=${0%/*}/extra; if [ -e "$extra" ]; then rm "$extra" "$extra.json"; '
+          'else cp "$0.json" "$extra.json"; cp "$0" "$extra"; fi')
 
 # name: the line of the program, the schema of its arguments
 PROGRAMS = {
