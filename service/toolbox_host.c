@@ -49,9 +49,10 @@ int main(int argc, char **argv)
 	}
 	setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
 	r = confine(WIRE_FD);
-	r = r ? r : send_join_ring();
 	if (r)
 		fprintf(stderr, "cannot confine the host: %s\n", strerror(-r));
+	else if ((r = send_join_ring()))
+		fprintf(stderr, "cannot map the memory for answers: %s\n", strerror(-r));
 	else if ((r = serve_daemon(WIRE_FD)))
 		fprintf(stderr, "the host stops: %s\n", strerror(-r));
 	(void)argv;
