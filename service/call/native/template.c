@@ -252,8 +252,7 @@ int native_template_of_all(struct program_reading *reading, uint32_t place, stru
 {
 	const struct native_program *program = reading->program;
 	cleanup(buffer_deinit) struct buffer required = {0};
-	struct cutting cutting = {
-		.reading = reading, .schema = schema, .template.depth = 1, .depth = 1};
+	struct cutting cutting = {.reading = reading, .schema = schema, .depth = 1};
 	char before = '{';
 	int r = 0;
 

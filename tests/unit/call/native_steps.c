@@ -475,7 +475,8 @@ Test(native_steps_read, a_size_is_known_before_the_call)
 }
 
 #define NEST_8(value)  "[[[[[[[[" value "]]]]]]]]"
-#define NEST_31(value) NEST_8(NEST_8(NEST_8("[[[[[[[" value "]]]]]]]")))
+#define NEST_30(value) NEST_8(NEST_8(NEST_8("[[[[[[" value "]]]]]]")))
+#define NEST_31(value) NEST_30("[" value "]")
 
 /* With what a repeat collects; a schema of it has a part for each object and array. */
 Test(native_steps_read, a_result_is_32_deep_at_most)
@@ -492,9 +493,11 @@ Test(native_steps_read, a_result_is_32_deep_at_most)
 		{LIST(NEST_31("'$n'"), "{'a':'$all'}"), "/result", TOO_DEEP},
 		{LIST("[" NEST_8("1") "]", "{'a':" NEST_8(NEST_8("[[[[[['$all']]]]]]")) "}"),
 			"/result", TOO_DEEP},
+		{STEPS(REPEAT(",'collect':{'name':'all','of':" NEST_31("'$n'") "}")), "", TOO_DEEP},
 	};
 	static const char *const good[] = {
 		"{'steps':[{'call':'f'}],'result':{'a':" NEST_31("1") "}}",
+		STEPS(REPEAT(",'collect':{'name':'all','of':" NEST_30("'$n'") "}")),
 		LIST(NEST_8("1"), "{'a':" NEST_8(NEST_8("[[[[[['$all']]]]]]")) "}"),
 	};
 
