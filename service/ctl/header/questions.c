@@ -75,7 +75,7 @@ static void take_compiler_line(
 		return;
 	if (strncmp(line, FILE_NAME ":", strlen(FILE_NAME ":")) == 0) {
 		n = strtoul(rest, &end, 10);
-		if (end > rest && *end == ':' && n >= 1 && n <= questions->n) {
+		if (*end == ':' && n >= 1 && n <= questions->n) {
 			questions->answers[n - 1] = false;
 			return;
 		}
