@@ -78,3 +78,49 @@ Test(next, has_all_tools_for_an_answer_if_there_is_one)
 		catalogue_tool(after, 1)->definition);
 	cr_expect_str_eq(buffer_terminate(&next.tools), buffer_terminate(&expected));
 }
+
+/* Make the catalogue of @a and @b that holds the packages of @c and @d. */
+static struct catalogue *make_holding(
+	struct toolbox *a, struct toolbox *b, struct toolbox *c, struct toolbox *d)
+{
+	struct catalogue *catalogue;
+
+	package_ref(a->package);
+	package_ref(b->package);
+	catalogue = make_catalogue(a, b, NULL);
+	cr_assert_eq(catalogue_hold(catalogue, c->package), 0);
+	cr_assert_eq(catalogue_hold(catalogue, d->package), 0);
+	return catalogue;
+}
+
+/* Return whether @catalogue, taken over, has the packages of @before. */
+static bool keeps_packages(struct catalogue *catalogue)
+{
+	static const struct config config;
+	bool is_kept;
+
+	prepared_reload_make(&next, &config, before, catalogue);
+	is_kept = next.keeps_packages;
+	prepared_reload_deinit(&next);
+	catalogue_free(catalogue);
+	return is_kept;
+}
+
+Test(next, keeps_the_packages_unless_one_is_read_anew)
+{
+	struct toolbox *a = make_box("a", BOX_TOOL("f", ""));
+	struct toolbox *b = make_box("b", BOX_TOOL("g", ""));
+	struct toolbox *new_a = make_box("a", BOX_TOOL("f", ""));
+	struct toolbox *new_b = make_box("b", BOX_TOOL("g", ""));
+
+	cr_expect_not(keeps_packages(make_holding(a, b, a, b)), "it is the first");
+	before = make_holding(a, b, a, b);
+	cr_expect(keeps_packages(make_holding(a, b, a, b)));
+	cr_expect_not(keeps_packages(make_holding(new_a, b, a, b)));
+	cr_expect_not(keeps_packages(make_holding(a, new_b, a, b)));
+	cr_expect_not(keeps_packages(make_holding(a, b, new_a, b)));
+	cr_expect_not(keeps_packages(make_holding(a, b, a, new_b)));
+	cr_expect_not(keeps_packages(make_catalogue(a, b, NULL)), "nothing is held");
+	cr_expect_not(keeps_packages(make_catalogue(new_a, NULL)), "one is gone");
+	package_unref(new_b->package);
+}

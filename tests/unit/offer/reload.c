@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "config_fixture.h"
+#include "logged.h"
+#include "util/log.h"
 
 #define WAIT_MS 60000
 #define STEP_MS 5
@@ -64,9 +66,16 @@ static void take_no_guests(
 	cr_expect_eq(set->n_items, 0);
 }
 
+static void ignore_end(void *data, struct runner_call *call, const struct call_result *result)
+{
+	(void)data;
+	(void)call;
+	(void)result;
+}
+
 static void set_up(void)
 {
-	static const struct runner_handler runner_handler = {0};
+	static const struct runner_handler runner_handler = {.done = ignore_end};
 	static const struct reload_handler handler = {
 		.begun = begin_without_requests,
 		.changed = announce_nothing,
@@ -152,4 +161,45 @@ Test(reload, does_not_wait_for_servers_when_a_change_comes_between_two_loads)
 		waited_ms += STEP_MS)
 		loop_run(loop, STEP_MS);
 	cr_expect_eq(reload.generation, 2);
+}
+
+/* Return what the first load logs. */
+static const char *log_of_the_first_load(void)
+{
+	begins_another = false;
+	log_setup(LOG_LEVEL_INFO, LOG_FORMAT_TEXT);
+	logged_begin();
+	reload_begin(&reload);
+	cr_assert_eq(loop_run(loop, WAIT_MS), 0);
+	return logged_end();
+}
+
+#define BOX_LIBC(name)                                                                             \
+	"{\"kind\":\"native\",\"library\":\"libc.so.6\",\"tools\":[{\"name\":\"" name              \
+	"\",\"native\":{\"symbol\":\"abs\"}}]}"
+
+Test(reload, logs_the_one_tool_that_it_offers)
+{
+	const char *log;
+
+	write_file("box.d/a.json", BOX_LIBC("f"));
+	write_file("box.d/bad.json", "{}");
+	log = log_of_the_first_load();
+	cr_expect_not_null(
+		strstr(log, "INFO  1 tool in 1 toolbox is offered, 1 toolbox has failed\n"), "%s",
+		log);
+}
+
+Test(reload, logs_how_many_tools_it_offers)
+{
+	const char *log;
+
+	write_file("box.d/a.json", BOX_LIBC("f"));
+	write_file("box.d/b.json", BOX_LIBC("g"));
+	write_file("box.d/bad.json", "{}");
+	write_file("box.d/worse.json", "[");
+	log = log_of_the_first_load();
+	cr_expect_not_null(
+		strstr(log, "INFO  2 tools in 2 toolboxes are offered, 2 toolboxes have failed\n"),
+		"%s", log);
 }
