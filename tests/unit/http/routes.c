@@ -92,6 +92,16 @@ Test(routes, call_a_tool)
 	cr_expect_eq(http_ask("POST /v1/tools/sqrt?timeout_ms=soon", "", "{'x':1}"), 400);
 }
 
+Test(routes, refuse_arguments_that_are_too_large)
+{
+	serving_start(",'limits':{'args_bytes':16}");
+	cr_expect_eq(
+		http_ask("POST /v1/tools/sqrt", "", "{'x':16.00000000}"), 413, "%s", http_response);
+	cr_expect_not_null(strstr(http_body, "\"code\":\"too_large\""), "%s", http_body);
+	cr_expect_eq(
+		http_ask("POST /v1/tools/sqrt", "", "{'x':16.0000000}"), 200, "%s", http_response);
+}
+
 Test(routes, judge_arguments_without_a_call)
 {
 	serving_start("");
@@ -168,7 +178,7 @@ Test(routes, list_and_cancel_calls)
 	id += strlen("\"id\":\"");
 	snprintf(line, sizeof(line), "DELETE /v1/calls/%.*s", (int)strcspn(id, "\""), id);
 	expect_answer_part(line, 200, "'cancelled':true");
-	cr_expect_not_null(strstr(http_read_until(fd, "\r\n\r\n{"), "HTTP/1.1 "));
+	cr_expect_not_null(strstr(http_read_until(fd, "\r\n\r\n{"), "HTTP/1.1 499 "));
 	http_read_until(http_begin("GET /health", "", ""), "ok");
 	expect_answer_part("DELETE /v1/calls/none", 200, "'cancelled':false");
 }
