@@ -25,11 +25,15 @@ static const char *split_name(const char *name, const char **ret_toolbox, size_t
 bool name_means(const char *name, const char *toolbox_id, const char *tool)
 {
 	const char *toolbox;
+	const char *rest;
 	size_t size;
-	const char *rest = split_name(name, &toolbox, &size);
 
-	return part_means(rest, strlen(rest), tool) &&
-	       (!toolbox || part_means(toolbox, size, toolbox_id));
+	/* Each name of a list is compared with each tool, and most of them begin otherwise. */
+	if (*name != '*' && *name != *toolbox_id && *name != *tool)
+		return false;
+	rest = split_name(name, &toolbox, &size);
+	return (!toolbox || part_means(toolbox, size, toolbox_id)) &&
+	       part_means(rest, strlen(rest), tool);
 }
 
 bool names_mean(const struct text_list *names, const char *toolbox_id, const char *tool)
@@ -103,7 +107,7 @@ static bool select_matching(
 {
 	bool is_any = false;
 
-	for (size_t i = 0; i < catalogue_n_tools(catalogue); i++) {
+	for (size_t i = 0; i < catalogue_n_tools(catalogue) && (set || !is_any); i++) {
 		const struct tool *tool = catalogue_tool(catalogue, i);
 
 		if (!name_means(name, tool->toolbox->id, tool->name))
