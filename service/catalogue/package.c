@@ -165,13 +165,19 @@ static bool knows_tools(const struct package *package)
 	return facts->has_members ? package->n_toolboxes > 0 : package->n_tools > 0;
 }
 
+/* Write the time of a host for its start, if the package knows the time. */
+static void write_start(const struct package *package, struct buffer *out)
+{
+	uint64_t start_ms = package_start_ms(package, package->start_timeout_ms);
+
+	if (start_ms > 0)
+		buffer_printf(out, ",\"start_timeout_ms\":%" PRIu64, start_ms);
+}
+
 static void write_python(const struct package_python *python, struct buffer *out)
 {
 	buffer_append_string(out, ",\"python\":");
 	buffer_append_string(out, python->interpreters);
-	if (python->start_timeout_ms)
-		buffer_printf(out, ",\"start_timeout_ms\":%llu",
-			(unsigned long long)python->start_timeout_ms);
 	if (python->plugins) {
 		buffer_append_string(out, ",\"plugins\":");
 		buffer_append_string(out, python->plugins);
@@ -220,12 +226,16 @@ static void write_head(const struct package *package, struct buffer *out)
 		buffer_printf(out, ",\"config\":%s", package->config);
 	if (package->trace_files)
 		json_write_member_text(out, "trace_files", package->trace_files);
-	if (package->python.interpreters)
+	if (package->python.interpreters) {
 		write_python(&package->python, out);
-	if (package->kind == KIND_MCP)
+		write_start(package, out);
+	}
+	if (package->kind == KIND_MCP) {
+		write_start(package, out);
 		buffer_printf(out, ",\"mcp\":%s%s%s", package->mcp.server,
 			knows_tools(package) && package->mcp.is_legacy ? LEGACY : "",
 			package->mcp.has_resources ? ",\"resources\":true" : "");
+	}
 	if (package->mcp.list)
 		buffer_printf(out, ",\"digest\":%" PRIu64, package->mcp.list);
 	/* Once for all tools, which only name them. */

@@ -37,8 +37,7 @@ struct package_python {
 	char *plugins;      /* the same, of entry points; NULL: all */
 	char *left_out; /* the toolbox ids of entry points not loaded for a description, an object
 	                 * of JSON; NULL: none */
-	uint64_t start_timeout_ms; /* for a host to describe its toolboxes */
-	bool is_auto; /* the manifest names no interpreter: it is no mistake if none serves */
+	bool is_auto;   /* the manifest names no interpreter: it is no mistake if none serves */
 };
 
 /* The treatment of a tool changed by its server since its first sight. */
@@ -112,6 +111,8 @@ struct package {
 	bool has_content;     /* the results of its tools are rich content; of kind plugin */
 	bool coerces; /* a string is taken as the value inside, where a schema wants the value */
 	char *config; /* JSON text for its hosts; NULL: none */
+	/* `start_timeout_ms` of the configuration; 0: not read yet */
+	uint64_t start_timeout_ms;
 	struct native_program *init; /* kind native: the steps before its first call; or NULL */
 	struct native_types *types;  /* kind native: its tables; else NULL */
 	size_t schema_bytes;         /* kind native: of the schemas made from its functions */

@@ -285,6 +285,13 @@ uint64_t settings_digest(const struct config *config, const struct package *pack
 	return digest_text(digest, has_members && config->plugins ? config->plugins : "") | 1;
 }
 
+/* Return whether the LOAD frame of @package has too short a time for the start of its host. */
+static bool has_longer_start(const struct package *package)
+{
+	return package->kind == KIND_MCP &&
+	       package_start_ms(package, package->start_timeout_ms) > package_start_ms(package, 0);
+}
+
 int settings_apply(const struct config *config, struct package *package)
 {
 	const struct config_toolbox *settings = config_toolbox_find(config, package->id);
@@ -300,13 +307,13 @@ int settings_apply(const struct config *config, struct package *package)
 			       : toolbox_sandbox_override(&package->sandbox, &settings->sandbox);
 	if (r == 0 && is_said)
 		r = apply(settings, package);
-	package->python.start_timeout_ms = config->start_timeout_ms;
+	package->start_timeout_ms = config->start_timeout_ms;
 	package->trace_files = config->trace_files;
 	if (r == 0 && package->mcp.variables)
 		r = add_variables(package);
 	if (r == 0 && kind_facts(package->kind)->has_members)
 		r = gather_by_entry_points(config, package);
-	else if (!is_said && !config->trace_files)
+	else if (!is_said && !config->trace_files && !has_longer_start(package))
 		return 0;
 	return r ? r : package_prepare(package);
 }

@@ -347,6 +347,19 @@ def test_a_server_is_asked_again_in_its_era_of_before(servers, tmp_path, later, 
         assert [one for one in words if one in ("initialize", "server/discover")][-1] == era, words
 
 
+def test_a_server_that_ends_on_initialize_may_start_slowly(servers):
+    """Its silence is no proof that it does not know server/discover. It is not asked in the other era a second time."""
+    servers.add("box", mcp={"command": ["sh", "-c", f"sleep 3; exec {sys.executable} -u {SERVER} --journal methods "
+                                                    "--fault only-modern-exits"]})
+    methods = servers.folder.parent / "box" / "methods"
+    with Caller(servers.start().url) as caller:
+        servers.await_tools(caller)
+        words = [word for word in methods.read_text().split() if word in ("initialize", "server/discover")]
+        assert words == ["server/discover", "initialize", "server/discover"]
+        methods.unlink()
+        assert text_of(caller.invoke("add", {"a": 1}, seconds=EVENT_SECONDS))
+
+
 def test_what_fails_says_why(servers):
     servers.add("box")
     with Caller(servers.start().url) as caller:
@@ -675,7 +688,7 @@ def test_a_server_that_never_answers(servers, times):
     if not times(False, True):
         pytest.skip("it has a minute to list its tools: --long")
     servers.add("box", "--fault", "mute")
-    with Caller(servers.start().url) as caller:
+    with Caller(servers.start({"start_timeout_ms": 10000}).url) as caller:
         failed = until(lambda: caller.call("ovos.tools.status")["failed"], 2 * EVENT_SECONDS, "it failed")
         assert "the server has not listed its tools within 57 s" in failed[0]["error"] or \
             "it has not responded to server/discover and initialize in time" in failed[0]["error"]
@@ -708,7 +721,7 @@ def test_a_server_that_fails_at_first_is_asked_again_by_itself(servers):
 
 def test_a_server_that_never_answers_does_not_hold_a_change(servers):
     servers.add("box", "--fault", "mute")
-    with Caller(servers.start().url) as caller:
+    with Caller(servers.start({"start_timeout_ms": 10000}).url) as caller:
         until(lambda: servers.starts("box"), EVENT_SECONDS, "its start")
         (servers.folder / "own.json").write_text(json.dumps({"kind": "command", "risk": "read", "tools": [
             {"name": "mine", "description": "Mine.", "argument_schema": {"type": "object"},

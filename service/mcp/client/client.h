@@ -24,6 +24,9 @@
  *             ▼                                                 ▼
  *           modern ◀─── a late result of server/discover      legacy
  *
+ * A server that ends on one of the two requests is started once more, and gets the other one alone
+ * (ends_on_initialize).
+ *
  * Then it lists the tools, in pages, and again when the server notifies it of a change (modern: for
  * which it subscribes), when the list expires, and when a call finds a tool to be unknown; at most
  * once a second. A list that fails is read again after 1 s, then after twice as long each time, up
@@ -94,6 +97,9 @@ struct mcp_client_options {
 		jitter_percent;
 	bool is_http;   /* else stdio */
 	bool is_legacy; /* the verdict of an earlier session */
+	/* an earlier process of the server has ended on initialize: only server/discover is sent;
+	 * not with is_legacy */
+	bool ends_on_initialize;
 };
 
 /* Return a client; mcp_client_tick() begins its handshake. NULL without memory. */
@@ -156,6 +162,10 @@ void mcp_client_end(struct mcp_client *client);
 /* Return whether server/discover or initialize was sent, and nothing has come: some servers exit on
  * what they do not know. */
 bool mcp_client_is_probing(const struct mcp_client *client);
+
+/* Return whether initialize was sent to a server that has answered server/discover since, as slow
+ * servers do: the server may end on it. */
+bool mcp_client_has_doubted(const struct mcp_client *client);
 
 /* Return the id of the request of the call @name, or 0: it is not in flight. */
 uint64_t mcp_client_request_id(const struct mcp_client *client, uint64_t name);

@@ -12,8 +12,9 @@
  *   BEGUN ──▶ PROBING ── a result of server/discover ─────────────▶ READY
  *     │         │  └─ refused, with a modern version named ──┐
  *     │         │ an error, or silence                       ▼
- *     │         ▼                                      PROBING_AGAIN ── a result ──▶ READY
- *     └──▶ INITIALIZING                                      ▲
+ *     ├─────────│──── it has ended on initialize ────▶ PROBING_AGAIN ── a result ──▶ READY
+ *     │         ▼                                            ▲
+ *     └──▶ INITIALIZING                                      │
  *           ▲   │  └─ refused, after such a silence ─────────┘
  *           │   └─ a result of initialize, or a late one of server/discover ──▶ READY
  *           └─ the server has forgotten the session ── READY
@@ -32,8 +33,8 @@ enum mcp_client_state {
 #define MCP_CLIENT_N_STATES 6
 
 static const uint8_t mcp_client_state_moves[MCP_CLIENT_N_STATES] = {
-	[MCP_CLIENT_BEGUN] =
-		1 << MCP_CLIENT_PROBING | 1 << MCP_CLIENT_INITIALIZING | 1 << MCP_CLIENT_OVER,
+	[MCP_CLIENT_BEGUN] = 1 << MCP_CLIENT_PROBING | 1 << MCP_CLIENT_INITIALIZING |
+			     1 << MCP_CLIENT_PROBING_AGAIN | 1 << MCP_CLIENT_OVER,
 	[MCP_CLIENT_PROBING] = 1 << MCP_CLIENT_INITIALIZING | 1 << MCP_CLIENT_PROBING_AGAIN |
 			       1 << MCP_CLIENT_READY | 1 << MCP_CLIENT_OVER,
 	[MCP_CLIENT_INITIALIZING] =

@@ -15,6 +15,9 @@
 #include "util/file/file.h"
 #include "util/text/base64.h"
 
+/* The part of the host's time that the server has. */
+#define START_PERCENT 95
+
 /* A shorter value is no secret by its name alone. */
 #define NAMED_BYTES 8
 
@@ -313,18 +316,22 @@ static int read_command(const struct driver_load *load, uint32_t object,
 	return r ? r : make_environment(load, object, configuration, problems);
 }
 
-/* LOAD frame: {"mcp": the server, "legacy"?: true, "resources"?: true, "digest"?: of the list,
- * "tools"?: [{"name", "pin", "reads"?}, …]} */
+/* LOAD frame: {"start_timeout_ms": of this host, "mcp": the server, "legacy"?: true,
+ * "resources"?: true, "digest"?: of the list, "tools"?: [{"name", "pin", "reads"?}, …]} */
 int mcp_configuration_read(const struct driver_load *load,
 	struct mcp_configuration *ret_configuration, struct diagnostics *problems)
 {
 	const struct json_tape *tape = load->tape;
 	uint32_t server = json_find(tape, 0, "mcp");
 	uint32_t digest = json_find(tape, 0, "digest");
+	uint64_t start_timeout_ms;
 	int r;
 
-	if (server == JSON_NONE)
+	if (server == JSON_NONE ||
+		!json_read_u64(tape, json_find(tape, 0, "start_timeout_ms"), &start_timeout_ms))
 		return -EPROTO;
+	/* The rest is for the reason: the daemon has to get it before it ends this host. */
+	ret_configuration->start_ms = start_timeout_ms * START_PERCENT / 100;
 	ret_configuration->is_legacy = json_member_is_true(tape, 0, "legacy");
 	ret_configuration->has_resources = json_member_is_true(tape, 0, "resources");
 	if (digest != JSON_NONE && json_number_u64(tape, digest, &ret_configuration->list) != 0)

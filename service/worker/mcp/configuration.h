@@ -37,6 +37,7 @@ struct mcp_configuration {
 	char **arguments;   /* the program and its arguments, then NULL; the texts are borrowed */
 	char **environment; /* the variables of the server: the above with secrets, then ours */
 	struct mcp_secrets secrets;
+	uint64_t start_ms;         /* the time for the start, up to the list */
 	bool is_legacy;            /* the era of an earlier session */
 	uint64_t list;             /* mcp_list_digest() of what callers see */
 	bool has_resources;        /* resources of the server are tools, too */

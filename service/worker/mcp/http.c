@@ -309,7 +309,7 @@ static int load_http(
 	if (r == 0)
 		curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS, IDLE_CONNECTIONS);
 	r = r ? r : mcp_session_init(&http->session, &transport, load, problems);
-	r = r ? r : begin_first(http, clock_now_ms() + MCP_START_MS);
+	r = r ? r : begin_first(http, clock_now_ms() + http->session.configuration.start_ms);
 	if (r == 0 && !http->session.has_list) {
 		write_failure(http, &text);
 		r = buffer_terminate(&text)

@@ -417,10 +417,11 @@ int mcp_session_begin(struct mcp_session *session)
 		.data = session,
 		.version = TOOLBOXD_VERSION,
 		.workers = WIRE_CALLS_MAX,
-		.start_ms = MCP_START_MS,
+		.start_ms = session->configuration.start_ms,
 		.jitter_percent = choose_jitter(),
 		.is_http = session->transport->is_http,
 		.is_legacy = session->configuration.is_legacy,
+		.ends_on_initialize = session->ends_on_initialize,
 	};
 
 	mcp_client_free(session->client);

@@ -31,10 +31,6 @@
  * describes it as it did then (mcp/client/pin.h).
  */
 
-/* The time for the start, up to the list: less than the daemon gives (catalogue/kind.h), so the
- * reason reaches the daemon. */
-#define MCP_START_MS 57000
-
 struct mcp_session;
 struct mcp_flight;
 
@@ -78,16 +74,17 @@ struct mcp_session {
 	const struct mcp_transport *transport;
 	struct mcp_client *client;
 	int wire;
-	const char *version;   /* the revision, once the session is ready; NULL before */
-	enum mcp_era era;      /* likewise */
-	bool has_resources;    /* the server has some */
-	bool has_changes;      /* legacy: the server notifies of changes of its list */
-	bool was_legacy;       /* the server has decided for the legacy era */
-	bool has_list;         /* the tools of this session are known */
-	bool is_stale;         /* they differ from the tools seen by callers; not reported yet */
-	struct buffer list;    /* the array, if a list was asked for */
-	struct buffer reason;  /* why the list is not whole */
-	struct buffer failure; /* why the session is over, or has no list */
+	const char *version;     /* the revision, once the session is ready; NULL before */
+	enum mcp_era era;        /* likewise */
+	bool has_resources;      /* the server has some */
+	bool has_changes;        /* legacy: the server notifies of changes of its list */
+	bool was_legacy;         /* the server has decided for the legacy era */
+	bool ends_on_initialize; /* an earlier process of the server has ended on initialize */
+	bool has_list;           /* the tools of this session are known */
+	bool is_stale;           /* they differ from the tools seen by callers; not reported yet */
+	struct buffer list;      /* the array, if a list was asked for */
+	struct buffer reason;    /* why the list is not whole */
+	struct buffer failure;   /* why the session is over, or has no list */
 	unsigned int n_notes;
 	struct buffer last_note; /* without the secrets */
 	struct pace note_pace;   /* the pace of notes to the daemon */

@@ -13,6 +13,7 @@
  */
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,7 @@
 struct stdio {
 	struct mcp_session session;
 	struct mcp_server server;
-	bool has_switched; /* to the other era, since the server has ended */
+	bool has_begun_again; /* with another process, since the first one has ended */
 };
 
 /* ── the work ────────────────────────────────────────────────────────────────────────────────── */
@@ -145,26 +146,38 @@ static int refuse_ended(
 		"the server was ended by signal %d before it has listed its tools", end.si_status);
 }
 
-/* Begin again with the request of the other era, since some servers exit on unknown requests. A
- * server that has ended without reading the request would end again. 0, DRIVER_E_REFUSED, or a
- * negative errno. */
-static int begin_other_era(
+/* Return whether another process of the ended server may serve: servers exit on requests that they
+ * do not know. A server that has ended without reading the request would end again. */
+static bool may_begin_again(const struct stdio *stdio)
+{
+	const struct mcp_client *client = stdio->session.client;
+	bool is_known =
+		stdio->session.configuration.is_described && stdio->session.configuration.is_legacy;
+
+	if (stdio->server.fault || stdio->has_begun_again || is_known)
+		return false;
+	return mcp_client_has_doubted(client) ||
+	       (mcp_client_is_probing(client) && mcp_server_has_read(&stdio->server));
+}
+
+/* Begin again with the request of the other era; after initialize with server/discover alone. 0,
+ * DRIVER_E_REFUSED, or a negative errno. */
+static int begin_again(
 	const struct driver_load *load, struct stdio *stdio, struct diagnostics *problems)
 {
+	struct mcp_session *session = &stdio->session;
 	siginfo_t end;
 	int r;
 
-	if (stdio->server.fault || stdio->has_switched ||
-		(stdio->session.configuration.is_described &&
-			stdio->session.configuration.is_legacy) ||
-		!mcp_client_is_probing(stdio->session.client) ||
-		!mcp_server_has_read(&stdio->server))
+	if (!may_begin_again(stdio))
 		return refuse_ended(load, stdio, problems);
 	mcp_server_end(&stdio->server, false, &end);
-	stdio->has_switched = true;
-	stdio->session.configuration.is_legacy = !stdio->session.configuration.is_legacy;
+	stdio->has_begun_again = true;
+	session->ends_on_initialize =
+		session->configuration.is_legacy || mcp_client_has_doubted(session->client);
+	session->configuration.is_legacy = !session->ends_on_initialize;
 	r = mcp_server_start(&stdio->server);
-	return r ? refuse_start(load, r, stdio, problems) : mcp_session_begin(&stdio->session);
+	return r ? refuse_start(load, r, stdio, problems) : mcp_session_begin(session);
 }
 
 /* Work until the tools are listed. 0, DRIVER_E_REFUSED, or a negative errno. */
@@ -173,7 +186,8 @@ static int await_list(
 {
 	struct mcp_session *session = &stdio->session;
 	uint32_t token = json_find(load->tape, 0, "mcp");
-	uint64_t due_ms = clock_now_ms() + MCP_START_MS;
+	uint64_t start_ms = session->configuration.start_ms;
+	uint64_t due_ms = clock_now_ms() + start_ms;
 	int r = 0;
 
 	while (r == 0 && !session->has_list) {
@@ -182,11 +196,11 @@ static int await_list(
 				"the server cannot be used: %s", session->failure.data);
 		if (clock_now_ms() >= due_ms)
 			return driver_refuse(problems, load->tape, token,
-				"the server has not listed its tools within %d s",
-				MCP_START_MS / 1000);
+				"the server has not listed its tools within %" PRIu64 " s",
+				start_ms / 1000);
 		r = pump(session, -1, due_ms);
 		if (r == -EPIPE && !mcp_session_has_failed(session) && !session->has_list)
-			r = begin_other_era(load, stdio, problems);
+			r = begin_again(load, stdio, problems);
 		else if (r == -EPIPE)
 			r = 0;
 	}

@@ -159,6 +159,29 @@ Test(settings, give_a_host_the_variables_of_its_server_and_their_own)
 	cr_expect(environment_names(package->environment, "ONE="));
 }
 
+Test(settings, give_the_host_of_a_server_the_time_for_its_start_and_a_minute_at_least)
+{
+	static const struct {
+		uint64_t start_timeout_ms;
+		const char *in_load;
+	} cases[] = {
+		{0, ",\"start_timeout_ms\":60000,"},
+		{10000, ",\"start_timeout_ms\":60000,"},
+		{60001, ",\"start_timeout_ms\":60001,"},
+		{86400000, ",\"start_timeout_ms\":86400000,"},
+	};
+
+	/* Nothing else of the configuration is about this toolbox. */
+	settings.digest = 0;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		config.start_timeout_ms = cases[i].start_timeout_ms;
+		apply_to(SERVER(""), NULL);
+		cr_expect(strstr(package->load, cases[i].in_load), "%s", package->load);
+	}
+	apply_to(PLUGIN(""), NULL);
+	cr_expect_not(strstr(package->load, "start_timeout_ms"));
+}
+
 Test(settings, are_applied_whole_or_fail_when_memory_is_short)
 {
 	size_t n = 0;

@@ -204,6 +204,40 @@ Test(mcp_client, begins_with_the_verdict_that_was_kept)
 		SENT_INITIALIZE("1") SENT_DISCOVER("2") "ready modern\n" MODERN_LIST("3"));
 }
 
+Test(mcp_client, sends_no_initialize_to_a_server_that_has_ended_on_it)
+{
+	begin(&session, (struct mcp_client_options){.ends_on_initialize = true});
+	pass(&session, 2 * MCP_PROBE_MS);
+	expect_actions(&session, SENT_DISCOVER("1"));
+	take(&session, DISCOVERED("1"));
+	expect_actions(&session, "ready modern\n" MODERN_LIST("2"));
+	cr_expect(!mcp_client_has_doubted(session.client));
+	end(&session);
+	begin(&session, (struct mcp_client_options){.ends_on_initialize = true});
+	take(&session, ERROR("1", "-32601"));
+	expect_actions(&session,
+		SENT_DISCOVER("1") "over it has refused server/discover and initialize: No.\n");
+}
+
+Test(mcp_client, has_doubted_a_server_that_discovers_late)
+{
+	begin_stdio();
+	cr_expect(!mcp_client_has_doubted(session.client));
+	pass(&session, MCP_PROBE_MS);
+	cr_expect(!mcp_client_has_doubted(session.client), "its era is open");
+	take(&session, DISCOVERED("1"));
+	cr_expect(mcp_client_has_doubted(session.client));
+	end(&session);
+	begin_stdio();
+	take(&session, DISCOVERED("1"));
+	cr_expect(!mcp_client_has_doubted(session.client), "initialize was not sent");
+	end(&session);
+	begin_stdio();
+	pass(&session, MCP_PROBE_MS);
+	take(&session, INITIALIZED("2"));
+	cr_expect(!mcp_client_has_doubted(session.client), "it speaks the legacy era");
+}
+
 /* ── the list ────────────────────────────────────────────────────────────────────────────────── */
 
 Test(mcp_client, lists_in_pages)

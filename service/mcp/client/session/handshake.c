@@ -40,6 +40,8 @@ int mcp_client_begin_handshake(struct mcp_client *client, uint64_t now_ms)
 {
 	client->handshake.due_ms = now_ms + client->options.start_ms;
 	client->handshake.was_silent = client->options.is_legacy;
+	if (client->options.ends_on_initialize)
+		return request_discover(client, MCP_CLIENT_PROBING_AGAIN);
 	if (client->options.is_legacy)
 		return request_initialize(client);
 	client->handshake.probe_due_ms =

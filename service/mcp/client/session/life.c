@@ -119,6 +119,7 @@ struct mcp_client *mcp_client_new(const struct mcp_client_options *options)
 		return NULL;
 	}
 	check(options->act && options->version);
+	check(!options->is_legacy || !options->ends_on_initialize);
 	client->options = *options;
 	client->calls = calls;
 	client->list.at_ms = MCP_CLIENT_NEVER;
@@ -142,4 +143,10 @@ bool mcp_client_is_probing(const struct mcp_client *client)
 {
 	return (client->handshake.discover_id != 0 || client->handshake.initialize_id != 0) &&
 	       client->silence.n_messages == 0;
+}
+
+bool mcp_client_has_doubted(const struct mcp_client *client)
+{
+	return client->state == MCP_CLIENT_READY && client->era == MCP_MODERN &&
+	       client->handshake.was_silent;
 }
