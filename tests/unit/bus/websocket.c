@@ -170,6 +170,7 @@ static void expect_header(size_t size, size_t expected_size, const char *expecte
 
 Test(bus_websocket, writes_headers_with_the_shortest_size)
 {
+	const unsigned char mask[WEBSOCKET_MASK_BYTES] = {'m', 'a', 's', 'k'};
 	unsigned char header[WEBSOCKET_HEADER_BYTES];
 
 	expect_header(0, 6, "\x81\x80mask");
@@ -177,9 +178,9 @@ Test(bus_websocket, writes_headers_with_the_shortest_size)
 	expect_header(126, 8, "\x81\xfe\x00\x7emask");
 	expect_header(65535, 8, "\x81\xfe\xff\xffmask");
 	expect_header(65536, 14, "\x81\xff\x00\x00\x00\x00\x00\x01\x00\x00mask");
-	websocket_write_header(WEBSOCKET_CONTINUATION, false, 1, header, header);
+	websocket_write_header(WEBSOCKET_CONTINUATION, false, 1, mask, header);
 	cr_expect_eq(header[0], 0x00);
-	websocket_write_header(WEBSOCKET_PONG, true, 1, header, header);
+	websocket_write_header(WEBSOCKET_PONG, true, 1, mask, header);
 	cr_expect_eq(header[0], 0x8a);
 }
 
