@@ -628,9 +628,15 @@ Test(host, takes_no_call_ahead_while_it_reads_nothing, .timeout = LIMIT)
 	guest_stop(&guest);
 }
 
+static void ignore_end(void *data, const struct host_exit *end)
+{
+	(void)data;
+	(void)end;
+}
+
 Test(host, reports_a_program_that_is_missing, .timeout = LIMIT)
 {
-	static const struct host_handler handler;
+	static const struct host_handler handler = {.ended = ignore_end};
 	struct host_options options = {.program = "/nowhere/toolbox-host",
 		.toolbox_id = "test",
 		.load = "{}",
