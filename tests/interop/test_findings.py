@@ -74,6 +74,12 @@ JUMP = """\
 ==7== will still be recorded, but in less detail than before.
 """
 
+UNKNOWN_IOCTL = """\
+==7== Warning: noted but unhandled ioctl 0x894b with no size/direction hints.
+==7==    This could cause spurious value errors to appear.
+==7==    See README_MISSING_SYSCALL_OR_IOCTL for guidance on writing a proper wrapper.
+"""
+
 DELIBERATE = NULL_READ.format(place=MISBEHAVE)
 
 
@@ -85,14 +91,17 @@ def judge(folder, report):
 @pytest.mark.parametrize("report", [
     "",
     "--7-- WARNING: unhandled amd64-linux syscall: 434\n",
+    UNKNOWN_IOCTL,
+    UNKNOWN_IOCTL + DELIBERATE,
     DELIBERATE,
     NULL_READ.format(place="segfault (in /build/tests/toolboxes/toolbox.d/libtest_misbehave.so)"),
+    NULL_READ.format(place="segfault (misbehave.c:54)"),
     STACK_OVERFLOW.format(place=MISBEHAVE),
     LEAK.format(frames=""),
     LINKED.format(frames=""),
     LOST.format(frames=""),
     JUMP.format(place="???"),
-], ids=["nothing", "valgrinds", "deliberate", "unsealed", "overflow", "criterions", "criterions_linked_in",
+], ids=["nothing", "valgrinds", "an_ioctl", "an_ioctl_before", "deliberate", "unsealed", "with_lines", "overflow", "criterions", "criterions_linked_in",
         "criterions_by_valgrind", "a_pattern"])
 def test_lets_through_what_is_not_ours(tmp_path, report):
     done = judge(tmp_path, report)
@@ -109,8 +118,10 @@ def test_where_no_daemon_is_built_a_command_builds_it(tmp_path, build, remedy):
 
 @pytest.mark.parametrize("report", [
     NULL_READ.format(place=HOST),
+    UNKNOWN_IOCTL + NULL_READ.format(place=HOST),
     NULL_READ.format(place="??? (in /memfd:libtest_behave.so (deleted))"),
     NULL_READ.format(place="??? (in /tmp/libtest_misbehave.so/other.so)"),
+    NULL_READ.format(place="read_misbehave (not_misbehave.c:54)"),
     STACK_OVERFLOW.format(place=HOST),
     DELIBERATE.replace(MISBEHAVE, HOST, 1),
     DELIBERATE.replace("read of size", "write of size"),
@@ -133,7 +144,7 @@ def test_where_no_daemon_is_built_a_command_builds_it(tmp_path, build, remedy):
     JUMP.format(place="??? (in /usr/lib/x86_64-linux-gnu/libpcre2-8.so.0.11.2)"),
     JUMP.format(place="regex_match (regex.c:86)"),
     JUMP.format(place="???").replace("Conditional jump", "Invalid write"),
-], ids=["ours", "another", "named_alike", "our_overflow", "one_of_two", "write", "elsewhere",
+], ids=["ours", "an_ioctl_and_ours", "another", "named_alike", "source_named_alike", "our_overflow", "one_of_two", "write", "elsewhere",
         "abort", "a_leak_too", "uninitialised_too", "our_read_too", "undefined_too", "no_place",
         "our_leak", "our_leak_linked_in", "leak_and_more", "our_lost", "lost_elsewhere", "lost_and_more", "both",
         "a_pattern_library", "our_jump", "a_pattern_write"])
