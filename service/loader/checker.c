@@ -149,6 +149,8 @@ void checker_note(struct package *package, const struct json_tape *described)
 		dup_described_text(described, json_find(described, 0, "missing"));
 	uint32_t index = 0;
 
+	free(package->not_enforced);
+	package->not_enforced = missing && *missing ? take_ptr(missing) : NULL;
 	/* A copy that a host cannot load here is given to none. */
 	for (struct toolbox_library *library = &package->library; library;
 		library = library->next, index++) {
@@ -157,8 +159,6 @@ void checker_note(struct package *package, const struct json_tape *described)
 		if (sealed == JSON_NONE || !json_is_true(described, sealed))
 			sealed_file_unref(take_ptr(library->copy));
 	}
-	free(package->not_enforced);
-	package->not_enforced = missing && *missing ? take_ptr(missing) : NULL;
 }
 
 /* Store what the sandbox refused while the library, or a plugin, was loaded. */

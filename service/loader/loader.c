@@ -155,13 +155,12 @@ static void drop_without_tools(struct load_job *job)
  * before. */
 static void keep_same_server(struct load_job *job)
 {
-	if (job->package->kind != KIND_MCP)
-		return;
-	if (job->previous)
+	if (job->previous) {
 		atomic_store(&job->previous->mcp.is_stale, false);
-	if (is_as_before(job) && job->previous->fingerprint == job->package->fingerprint) {
-		job->previous->mcp.pins = job->package->mcp.pins;
-		load_job_set_package(job, package_ref(job->previous));
+		if (is_as_before(job) && job->previous->fingerprint == job->package->fingerprint) {
+			job->previous->mcp.pins = job->package->mcp.pins;
+			load_job_set_package(job, package_ref(job->previous));
+		}
 	}
 	drop_without_tools(job);
 }
@@ -185,7 +184,7 @@ static void accept_description(struct load_job *job)
 		load_job_fail(job, "", strerror(ENOMEM));
 	else if (r)
 		job->toolbox = NULL;
-	else
+	else if (job->package->kind == KIND_MCP)
 		keep_same_server(job);
 }
 

@@ -211,8 +211,7 @@ static void note_file(struct watcher *watcher, struct interests *interests, cons
 	note(watcher, interests, folder, slash + 1);
 	/* The watch of a missing folder is of a parent, for another name. */
 	interests->folder = NULL;
-	if (interest + 1 == &interests->items[interests->n_items] &&
-		strcmp(interest->name, slash + 1) == 0 && access(folder, F_OK) == 0) {
+	if (interest->name && strcmp(interest->name, slash + 1) == 0 && access(folder, F_OK) == 0) {
 		interests->folder = path;
 		interests->folder_size = size;
 		interests->watch = interest->watch;

@@ -148,8 +148,10 @@ static double natural_log(double x)
 	double y;
 	double power;
 
-	for (; x >= 2; x /= 2)
+	while (x >= 2) {
+		x /= 2;
 		sum += 0.69314718055994530942;
+	}
 	y = (x - 1) / (x + 1);
 	power = 2 * y;
 	for (int i = 0; i < SERIES_TERMS; i++, power *= y * y)

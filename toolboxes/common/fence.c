@@ -147,10 +147,12 @@ static bool has_names(const char *path, const char *fence)
 /* Return the fence of @fences that holds @path, or NULL. */
 static const char *find_fence(const struct paths *fences, const char *path)
 {
-	for (size_t i = 0; i < fences->n; i++)
-		if (*fences->items[i] == '/' ? is_fenced(path, fences->items[i])
-					     : has_names(path, fences->items[i]))
-			return fences->items[i];
+	for (size_t i = 0; i < fences->n; i++) {
+		const char *fence = fences->items[i];
+
+		if (*fence == '/' ? is_fenced(path, fence) : has_names(path, fence))
+			return fence;
+	}
 	return NULL;
 }
 

@@ -637,6 +637,7 @@ static void put_escaped(struct text *out, char byte)
 static void put_command(const char *command, size_t size, struct text *out)
 {
 	struct text folded = {0};
+	const char *characters;
 	size_t n;
 	size_t shown;
 
@@ -651,9 +652,10 @@ static void put_command(const char *command, size_t size, struct text *out)
 	}
 	if (folded.size > 0 && folded.data[folded.size - 1] == ' ')
 		folded.size--;
-	shown = utf8_prefix(text_string(&folded), folded.size, SHOWN_CHARS, &n);
+	characters = text_string(&folded);
+	shown = utf8_prefix(characters, folded.size, SHOWN_CHARS, &n);
 	for (size_t i = 0; i < shown; i++)
-		put_escaped(out, folded.data[i]);
+		put_escaped(out, characters[i]);
 	if (shown < folded.size)
 		text_put(out, "\xE2\x80\xA6");
 	text_free(&folded);

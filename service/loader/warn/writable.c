@@ -124,16 +124,18 @@ void writable_report(struct load_job *job)
 {
 	cleanup(buffer_deinit) struct buffer lines = {0};
 	struct package *package = job->package;
+	const struct toolbox_library *library = &package->library;
 	uint64_t before = job->previous ? job->previous->writable : 0;
 	size_t size;
 
 	look_at_manifest(&job->jobs->near, &lines, job->path);
 	if (job->folder)
 		look_at_manifest(&job->jobs->near, &lines, job->folder);
-	for (const struct toolbox_library *library = &package->library; library;
-		library = library->next)
+	do {
 		if (toolbox_library_is_path(library))
 			look_with_folder(&lines, library->path);
+		library = library->next;
+	} while (library);
 	look_at_programs(&lines, package);
 	look_at_interpreters(&lines, package);
 	package->writable = digest_bytes(DIGEST_SEED, lines.data, lines.size);

@@ -47,10 +47,11 @@ static int compile_derived(const struct manifest_scope *scope, uint32_t place, s
 	int r = buffer_status(text);
 
 	scope->toolbox->package->schema_bytes += text->size;
-	if (r == 0 && is_too_long(scope, place, text->size))
+	if (r < 0)
+		return r;
+	if (is_too_long(scope, place, text->size))
 		return 0;
-	if (r == 0)
-		r = json_tape_read(&tape, text->data, text->size, JSON_DEPTH_DEFAULT, &mistake);
+	r = json_tape_read(&tape, text->data, text->size, JSON_DEPTH_DEFAULT, &mistake);
 	if (r > 0)
 		buffer_append_string(&error.message, mistake.message);
 	if (r == 0)
@@ -224,7 +225,7 @@ static int compare_properties(
 
 		if (find_meant(scope, &by_name, key, &at) < 0)
 			return -ENOMEM;
-		if (at != MAP_NONE)
+		if (at < meant->count)
 			compare_type(scope, key + 1, meant->members[at], meant->what);
 		else
 			refuse_property(scope, key, meant);

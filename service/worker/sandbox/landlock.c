@@ -236,8 +236,10 @@ static int allow_entries(struct around *around, const char *path, uint64_t acces
 {
 	cleanup_folder DIR *dir = opendir(path);
 	struct dirent *entry;
-	int r = dir ? 0 : -errno;
+	int r = 0;
 
+	if (!dir)
+		return -errno;
 	while (r == 0 && (entry = readdir(dir))) {
 		char below[PATH_MAX];
 		struct stat status;
