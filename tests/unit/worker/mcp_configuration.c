@@ -34,10 +34,19 @@ static void tear_down(void)
 
 TestSuite(mcp_configuration, .init = set_up, .fini = tear_down, .timeout = 60);
 
-static int read_frame(const char *text)
+/* Return the frame @text with the time for the start, which every frame has. */
+static char *timed(const char *text)
+{
+	char frame[2048];
+
+	cr_assert_lt(snprintf(frame, sizeof(frame), "{'start_timeout_ms':60000,%s", text + 1),
+		(int)sizeof(frame));
+	return quoted(frame);
+}
+
+static int read_json(const char *json)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-	cleanup_free char *json = quoted(text);
 
 	mcp_configuration_deinit(&configuration);
 	configuration = (struct mcp_configuration){0};
@@ -47,6 +56,13 @@ static int read_frame(const char *text)
 	return mcp_configuration_read(
 		&(struct driver_load){.tape = &tape, .text = json, .text_size = strlen(json)},
 		&configuration, &problems);
+}
+
+static int read_frame(const char *text)
+{
+	cleanup_free char *json = timed(text);
+
+	return read_json(json);
 }
 
 /* Return the value of the variable @name for the server, or NULL. */
@@ -73,6 +89,7 @@ Test(mcp_configuration, has_the_program_with_its_arguments)
 	cr_expect_str_eq(configuration.arguments[2], "");
 	cr_expect_null(configuration.arguments[3]);
 	cr_expect_str_eq(configuration.command.cwd, "/");
+	cr_expect_eq(configuration.start_ms, 57000);
 	cr_expect_null(configuration.url);
 	cr_expect_null(configuration.headers);
 	cr_expect(!configuration.is_described);
@@ -272,7 +289,7 @@ Test(mcp_configuration, refuses_frames_that_no_daemon_sends)
 		const char *frame;
 		int status;
 	} rows[] = {
-		{"{}", -EPROTO},
+		{"{'legacy':true}", -EPROTO},
 		{"{'mcp':{'argv':['x']},'digest':-1}", -EPROTO},
 		{"{'mcp':{'argv':['x']},'digest':18446744073709551616}", -EPROTO},
 		{"{'mcp':{'argv':['x']},'tools':[{'name':'a'}]}", -EPROTO},
@@ -286,6 +303,7 @@ Test(mcp_configuration, refuses_frames_that_no_daemon_sends)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
 		cr_expect_eq(read_frame(rows[i].frame), rows[i].status, "%s", rows[i].frame);
+	cr_expect_eq(read_json("{\"mcp\":{\"argv\":[\"x\"]}}"), -EPROTO, "no time");
 }
 
 Test(mcp_configuration, fails_without_a_leak_when_memory_is_short)
@@ -300,7 +318,7 @@ Test(mcp_configuration, fails_without_a_leak_when_memory_is_short)
 
 	for (size_t i = 0; i < 2; i++) {
 		cleanup(json_tape_cleanup) struct json_tape tape = {0};
-		cleanup_free char *json = quoted(frames[i]);
+		cleanup_free char *json = timed(frames[i]);
 		const struct driver_load load = {.tape = &tape, .text = json};
 		size_t n = 0;
 

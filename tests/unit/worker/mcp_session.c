@@ -83,7 +83,9 @@ static int init(const char *members)
 	int ends[2];
 	int r;
 
-	snprintf(text, sizeof(text), "{'mcp':{'argv':['x'],'cwd':'/','env':{'A':'${file:%s}'}}%s}",
+	snprintf(text, sizeof(text),
+		"{'start_timeout_ms':60000,"
+		"'mcp':{'argv':['x'],'cwd':'/','env':{'A':'${file:%s}'}}%s}",
 		secret_file, members);
 	json = quoted(text);
 	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
