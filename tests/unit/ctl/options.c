@@ -23,10 +23,11 @@ TestSuite(ctl_options, .fini = tear_down, .timeout = 20);
 static int read_line(const char *line)
 {
 	static char copy[256];
-	char *argv[WORDS_MAX + 1] = {0};
+	static char *argv[WORDS_MAX + 1];
 	char *rest = NULL;
 	int argc = 0;
 
+	memset(argv, 0, sizeof(argv));
 	snprintf(copy, sizeof(copy), "%s", line);
 	for (char *word = strtok_r(copy, " ", &rest); word && argc < WORDS_MAX;
 		word = strtok_r(NULL, " ", &rest))
@@ -79,6 +80,23 @@ Test(ctl_options, end_at_two_dashes_and_leave_one_alone)
 	cr_expect_not(options.json);
 }
 
+Test(ctl_options, leave_the_words_after_command_alone)
+{
+	static const char *const words[] = {"npx", "-y", "--json", "-h"};
+
+	cr_assert_eq(read_line("new a --command npx -y --json -h"), 0);
+	cr_expect_eq(options.n_positional, 2);
+	cr_expect_not(options.json || options.help);
+	cr_assert_eq(options.n_command, sizeof(words) / sizeof(*words));
+	for (size_t i = 0; i < options.n_command; i++)
+		cr_expect_str_eq(options.command[i], words[i]);
+	cr_expect_str_eq(ctl_options_other(&options, CTL_FLAG_COMMON), "--command");
+	cr_assert_eq(read_line("new a --command npx"), 0);
+	cr_expect_eq(options.n_command, 1);
+	cr_assert_eq(read_line("new a --kind mcp -- npx -y"), 0);
+	cr_expect_eq(options.n_command, 2);
+}
+
 Test(ctl_options, take_arguments_of_a_call_and_none_to_watch_them)
 {
 	cr_assert_eq(read_line("invoke --args {} add"), 0);
@@ -112,6 +130,8 @@ Test(ctl_options, refuse_a_value_too_few_or_too_many)
 	expect_refused("list --json=yes", "--json takes no value");
 	expect_refused("watch --arguments={}", "--arguments takes no value");
 	expect_refused("invoke --args", "--args needs a value: --args JSON");
+	expect_refused("new a --command", "--command needs a program");
+	expect_refused("new a --command=npx", "--command needs a program");
 }
 
 Test(ctl_options, refuse_a_timeout_that_is_no_time)
