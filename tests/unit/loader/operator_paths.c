@@ -143,6 +143,17 @@ Test(operator_paths, of_a_name_without_a_setting_are_none_and_the_name_is_kept)
 	free(all[1].config);
 }
 
+Test(operator_paths, have_no_name_where_there_are_no_settings)
+{
+	char *read[] = {(char *)"$rots"};
+
+	read_good(PLUGIN(""));
+	settings.sandbox.read = (struct sandbox_paths){{read, 1}, true, 0};
+	cr_assert_eq(settings_apply(&config, package), 0);
+	cr_assert_eq(package->unknown_settings.n_items, 1);
+	cr_expect_str_eq(package->unknown_settings.items[0], "rots");
+}
+
 Test(operator_paths, may_be_the_setting_of_another_toolbox)
 {
 	const char *manifest =
