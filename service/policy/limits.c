@@ -90,25 +90,26 @@ static double divisor_of(const struct bucket *bucket)
 	return divisor;
 }
 
-/* Return the most tokens of @bucket. */
-static double capacity_of(const struct bucket *bucket, const struct config_caller *rule)
+/* Return the most tokens of a bucket with @divisor. */
+static double capacity_of(double divisor, const struct config_caller *rule)
 {
-	double capacity = (double)rule->burst / divisor_of(bucket);
+	double capacity = (double)rule->burst / divisor;
 
 	return capacity < 1 ? 1 : capacity;
 }
 
-/* Return the tokens for @bucket in a second. */
-static double rate_of(const struct bucket *bucket, const struct config_caller *rule)
+/* Return the tokens for a bucket with @divisor in a second. */
+static double rate_of(double divisor, const struct config_caller *rule)
 {
-	return rule->per_minute / S_PER_MINUTE / divisor_of(bucket);
+	return rule->per_minute / S_PER_MINUTE / divisor;
 }
 
 static void fill_bucket(struct bucket *bucket, const struct config_caller *rule, uint64_t now_ns)
 {
-	double capacity = capacity_of(bucket, rule);
+	double divisor = divisor_of(bucket);
+	double capacity = capacity_of(divisor, rule);
 
-	bucket->tokens += (double)(now_ns - bucket->filled_ns) / NS_PER_S * rate_of(bucket, rule);
+	bucket->tokens += (double)(now_ns - bucket->filled_ns) / NS_PER_S * rate_of(divisor, rule);
 	if (bucket->tokens > capacity)
 		bucket->tokens = capacity;
 	bucket->filled_ns = now_ns;
@@ -149,7 +150,8 @@ static void sweep_buckets(struct limits *limits, unsigned int n, uint64_t idle_n
 			return;
 		fill_bucket(bucket, rule, now_ns);
 		if (bucket->in_flight == 0 && bucket->n_children == 0 &&
-			(bucket->tokens >= capacity_of(bucket, rule) || is_gone(bucket)))
+			(bucket->tokens >= capacity_of(divisor_of(bucket), rule) ||
+				is_gone(bucket)))
 			drop_bucket(limits, bucket);
 	}
 }
@@ -286,7 +288,7 @@ static struct bucket *make_bucket(
 		parent->n_children++;
 		list_append(&parent->children, &bucket->sibling);
 	}
-	bucket->tokens = capacity_of(bucket, &limits->config->callers[key->rule]);
+	bucket->tokens = capacity_of(divisor_of(bucket), &limits->config->callers[key->rule]);
 	list_append(&limits->buckets, &bucket->link);
 	list_append(chain_of(limits, key->hash), &bucket->chain);
 	limits->n_buckets++;
@@ -325,34 +327,71 @@ static struct bucket *get_shared(struct limits *limits, uint32_t index, uint64_t
 	return bucket ? bucket : make_bucket(limits, &key, NULL, now_ns);
 }
 
+/* Return the connection of @caller, or NULL. */
+static struct account *connection_of(
+	const struct limits *limits, const struct policy_caller *caller)
+{
+	return limits->has_connections || caller->door != CALL_DOOR_BUS ? caller->account : NULL;
+}
+
+/* Return whether @caller has a bucket by members named by the rule at @index. */
+static bool has_members(
+	const struct limits *limits, uint32_t index, const struct policy_caller *caller)
+{
+	const struct config_match *match = &limits->config->callers[index].match;
+
+	return (match->source || match->session_id || match->site_id) &&
+	       policy_caller_is_clear(caller);
+}
+
 /* Write the keys of the buckets of @caller by the rule at @index, each dividing the bucket before.
  * Return their number: 0 for a caller beyond the rules, with an unknown connection. */
 static size_t write_keys(const struct limits *limits, uint32_t index,
 	const struct policy_caller *caller, struct bucket_key ret_keys[3])
 {
-	const struct config_match *match = &limits->config->callers[index].match;
-	bool has_connection = limits->has_connections || caller->door != CALL_DOOR_BUS;
-	struct account *account = has_connection ? caller->account : NULL;
+	struct account *account = connection_of(limits, caller);
 	size_t n = 0;
 
 	if (account && account->holder)
 		ret_keys[n++] = make_whole_key(index, account->holder, NULL);
 	if (account)
 		ret_keys[n++] = make_whole_key(index, account->holder, account);
-	if (policy_caller_is_clear(caller) &&
-		(n == 0 || match->source || match->session_id || match->site_id))
+	if (has_members(limits, index, caller) || (n == 0 && policy_caller_is_clear(caller)))
 		ret_keys[n++] = make_member_key(limits, index, caller, account);
 	return n;
+}
+
+/* Return the bucket of @caller by the rule at @index if it is the bucket that was used last, and no
+ * bucket above it is divided; else NULL. So calls of one connection in a row look nothing up. */
+static struct bucket *find_last(
+	struct limits *limits, uint32_t index, const struct policy_caller *caller, uint64_t now_ns)
+{
+	const struct account *account = connection_of(limits, caller);
+	struct bucket *last = container_of(limits->buckets.previous, struct bucket, link);
+
+	if (list_is_empty(&limits->buckets) || last->rule != index || last->account != account ||
+		last->holder != (account ? account->holder : 0) || last->size > 0 ||
+		has_members(limits, index, caller))
+		return NULL;
+	for (struct bucket *one = last; one; one = one->parent) {
+		if (sharers(one) > 1)
+			return NULL;
+		one->used_ns = now_ns;
+	}
+	return last;
 }
 
 /* Return the bucket of @caller by the rule at @index; NULL without memory. */
 static struct bucket *bucket_of(
 	struct limits *limits, uint32_t index, const struct policy_caller *caller, uint64_t now_ns)
 {
+	struct bucket *bucket = find_last(limits, index, caller, now_ns);
 	struct bucket_key keys[3];
-	size_t n = write_keys(limits, index, caller, keys);
-	struct bucket *bucket = NULL;
+	size_t n;
 
+	if (bucket)
+		return bucket;
+	n = write_keys(limits, index, caller, keys);
 	for (size_t i = 0; i < n; i++) {
 		struct bucket *share;
 
@@ -390,7 +429,7 @@ static bool has_room(struct bucket *bucket, const struct config_caller *rule, ui
 	}
 	if (rule->per_minute && bucket->tokens < 1) {
 		*ret_refusal = (struct limit_refusal){.per_minute = rule->per_minute,
-			.retry_after_s = (1 - bucket->tokens) / rate_of(bucket, rule)};
+			.retry_after_s = (1 - bucket->tokens) / rate_of(divisor_of(bucket), rule)};
 		return false;
 	}
 	return true;

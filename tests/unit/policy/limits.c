@@ -371,6 +371,59 @@ Test(limits, leave_each_connection_of_a_holder_its_share)
 	account_close(greedy);
 }
 
+/* Return how many of @n calls in a row of @account may be made. */
+static unsigned int count_calls(struct account *account, unsigned int n)
+{
+	struct limit_hold hold;
+	unsigned int n_taken = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		n_taken += take("a", account, &hold);
+		limits_release(&hold);
+	}
+	return n_taken;
+}
+
+/* The bucket of a call is the bucket used last. */
+Test(limits, count_calls_in_a_row_of_a_connection)
+{
+	struct account *one = account_new(&book);
+	struct account *other = account_new(&book);
+
+	account_set_holder(one, "127.0.0.0/8");
+	account_set_holder(other, "127.0.0.0/8");
+	limits.has_connections = true;
+	rules[0] = (struct config_caller){.per_minute = 60, .burst = 8};
+	cr_expect_eq(count_calls(one, 12), 8u);
+	cr_expect_eq(count_calls(other, 12), 0u, "the holder has made all of its calls");
+	now_ns += 8 * SECOND;
+	cr_expect_eq(count_calls(one, 12), 4u, "half of what the holder may make");
+	cr_expect_eq(count_calls(other, 12), 4u);
+	/* The share of an idle connection comes back, also while no other one calls. */
+	now_ns += 8 * SECOND;
+	cr_expect_eq(count_calls(one, 12), 4u);
+	now_ns += LIMITS_IDLE_NS;
+	cr_expect_eq(count_calls(one, 12), 8u);
+	/* Nor is a connection taken for another one, or for none. */
+	account_set_holder(one, "another");
+	cr_expect_eq(count_calls(one, 12), 8u);
+	cr_expect_eq(count_calls(NULL, 12), 8u);
+	cr_expect_eq(count_calls(NULL, 12), 0u);
+	account_close(other);
+	account_close(one);
+}
+
+Test(limits, are_of_the_rule_of_each_call)
+{
+	rules[0] = (struct config_caller){.match = {.site_id = any}, .per_minute = 60, .burst = 2};
+	rules[1] = (struct config_caller){.per_minute = 60, .burst = 3};
+	config.n_callers = 2;
+	cr_expect_eq(count_calls(NULL, 4), 3u);
+	rules[0].match = (struct config_match){0};
+	cr_expect_eq(count_calls(NULL, 4), 2u, "another rule has another bucket");
+	config.n_callers = 1;
+}
+
 /* Make a call of the source, the session and the site, of which each may be NULL. */
 static bool make_call_of(const char *source, const char *session_id, const char *site_id)
 {
