@@ -69,7 +69,7 @@ static const char *ask_about(const char *name)
 /* Answer the question that was asked last. Return the response. */
 static const char *answer_with(const char *decision, const char *more)
 {
-	char data[256];
+	char data[512];
 
 	snprintf(data, sizeof(data), "{'id':'%s','decision':'%s'%s}", id, decision, more);
 	return ask_for(RESPOND, data);

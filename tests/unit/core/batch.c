@@ -81,11 +81,13 @@ static void expect_codes(const char *codes)
 		{"\"code\":\"too_large\"", 'l'}, {"\"code\":\"unavailable\"", 'u'}};
 	const char *response = wait_for("ovos.tools.invoke.response");
 	char found[64] = "";
+	size_t n_found = 0;
 
 	for (const char *at = response; *at; at++)
 		for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
-			if (strncmp(at, members[i].text, strlen(members[i].text)) == 0)
-				strncat(found, &members[i].letter, 1);
+			if (n_found + 1 < sizeof(found) &&
+				strncmp(at, members[i].text, strlen(members[i].text)) == 0)
+				found[n_found++] = members[i].letter;
 	cr_expect_str_eq(found, codes, "%s", response);
 }
 
