@@ -93,7 +93,7 @@ static void connect_to(const char *host)
 	static const struct bus_handler handler = {
 		.frame = on_frame, .up = on_up, .down = on_down, .unreachable = on_unreachable};
 	struct bus_address address = bus_address_default;
-	struct sockaddr_in name;
+	struct sockaddr_in name = {0};
 	socklen_t size = sizeof(name);
 
 	cr_assert_eq(getsockname(listener, (struct sockaddr *)&name, &size), 0);

@@ -130,11 +130,11 @@ Test(bus_embedded, the_bus_answers_the_last_of_many_pings)
 	loop_run(loop, 20);
 	cr_assert_eq(send(fd, end, sizeof(end) - 1, 0), (ssize_t)sizeof(end) - 1);
 	read_to_end(&bus, fd, &stream);
-	cr_expect_not_null(memmem(stream.data, stream.size,
+	cr_expect_not_null(memmem(buffer_text(&stream), stream.size,
 		"\x8a\x01"
 		"b",
 		3));
-	cr_expect_null(memmem(stream.data, stream.size,
+	cr_expect_null(memmem(buffer_text(&stream), stream.size,
 		"\x8a\x01"
 		"a",
 		3));

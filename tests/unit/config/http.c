@@ -60,6 +60,7 @@ Test(config_http, reads_addresses)
 		0);
 	expect_silence();
 	cr_assert_eq(config.http.n_addresses, 3);
+	cr_assert_not_null(config.http.addresses);
 	cr_expect_str_eq(config.http.addresses[0].host, "127.0.0.1");
 	cr_expect_eq(config.http.addresses[0].port, 8090);
 	cr_expect_str_eq(config.http.addresses[1].host, "::1");

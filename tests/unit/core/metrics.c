@@ -37,6 +37,7 @@ Test(metrics, counts_by_names)
 	count("a", "bc", ANSWER_BUSY, 501);
 	metrics_count_refused(&metrics, NULL, ANSWER_UNKNOWN_TOOL);
 	tool = metrics.first_tool->next;
+	cr_assert_not_null(tool);
 	cr_expect_str_eq(tool->names, "a");
 	cr_expect_str_eq(tool->tool, "bc");
 	cr_expect_eq(tool->ok, 2);
@@ -45,10 +46,12 @@ Test(metrics, counts_by_names)
 	cr_expect_eq(tool->durations.buckets[3], 1);
 	cr_expect_eq(tool->durations.sum_us, 1401);
 	tool = tool->next;
+	cr_assert_not_null(tool);
 	cr_expect_str_eq(tool->names, "ab");
 	cr_expect_eq(tool->codes[ANSWER_TIMEOUT], 1);
 	cr_expect_eq(tool->durations.buckets[METRICS_BOUNDS - 2], 1);
 	tool = tool->next;
+	cr_assert_not_null(tool);
 	cr_expect_str_eq(tool->names, "");
 	cr_expect_str_eq(tool->tool, "");
 	cr_expect_eq(tool->codes[ANSWER_UNKNOWN_TOOL], 1);
@@ -96,6 +99,7 @@ Test(metrics, counts_starts_by_package)
 	metrics_count_start(&metrics, &one, RUNNER_START_CALL);
 	metrics_count_start(&metrics, &two, RUNNER_START_CRASH);
 	metrics_count_start(&metrics, &one, RUNNER_START_CALL);
+	cr_assert_not_null(metrics.packages);
 	cr_expect_str_eq(metrics.packages->id, "two");
 	cr_expect_eq(metrics.packages->starts[RUNNER_START_CRASH], 1);
 	cr_expect_eq(metrics.packages->next->starts[RUNNER_START_CALL], 2);
