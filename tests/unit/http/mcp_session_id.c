@@ -131,9 +131,11 @@ Test(mcp_session_id, depends_on_the_caller_and_the_token)
 /* All of the longest name counts. */
 Test(mcp_session_id, takes_the_longest_source)
 {
+	static const struct http_token token = {.digest = {1}};
+
 	memset(identity.source, 's', sizeof(identity.source) - 1);
 	identity.holder = identity.source;
-	identity.token = &(struct http_token){.digest = {1}};
+	identity.token = &token;
 	make();
 	cr_expect(is_read(key, id.text));
 	identity.source[sizeof(identity.source) - 2] = 't';

@@ -318,7 +318,8 @@ Test(loader_members, keeps_them_when_the_interpreter_fails)
 
 Test(loader_members, is_quiet_where_nothing_has_the_plugin_manager)
 {
-	cleanup_free char *path = strdup(getenv("PATH"));
+	const char *usual = getenv("PATH");
+	cleanup_free char *path = strdup(usual ? usual : "");
 
 	setenv("HOME", "/nowhere", 1);
 	setenv("PATH", scratch_path("packages"), 1);

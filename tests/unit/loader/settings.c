@@ -360,6 +360,8 @@ Test(settings, give_the_reason_of_the_entry_that_ends_last)
 	cr_expect(settings_leave_out(&config, "box", NULL));
 	cr_expect_not(settings_leave_out(&config, "other", NULL));
 	config.disabled.names = (struct text_list){0};
+	config.disabled.until = (struct text_list){0};
+	config.disabled_why = (struct text_list){0};
 }
 
 Test(settings, offer_a_toolbox_of_which_any_tool_is_offered)

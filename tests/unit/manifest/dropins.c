@@ -114,6 +114,7 @@ Test(dropins, are_found_from_a_relative_path_too)
 	write_program("home/lights.sh", "#!/bin/sh\n");
 	cr_assert_eq(chdir(scratch_path(".")), 0);
 	cr_assert_eq(read_folder("home", NULL), 0);
+	cr_assert_not_null(toolbox);
 	cr_expect_str_eq(
 		toolbox->tools[0].command.arguments.items[0], scratch_path("home/lights.sh"));
 	cr_expect_str_eq(toolbox->package->file, "home");
@@ -431,6 +432,7 @@ Test(dropins, say_what_they_are_in_the_file_beside_them)
 	scratch_write_json("home/bell.json", "{'description':'This.','risk':'read',"
 					     "'argument_schema':{'properties':{'n':{}}}}");
 	cr_assert_eq(read_home(NULL), 0);
+	cr_assert_not_null(toolbox);
 	cr_expect_str_eq(toolbox->tools[0].description, "This.");
 	cr_expect_eq(toolbox->tools[0].risk, TOOL_READ);
 }

@@ -102,15 +102,19 @@ Test(manifest_mcp, shows_people_no_secret_of_a_url)
 
 Test(manifest_mcp, keeps_the_variables_that_a_server_means)
 {
+	const char *variables;
+
 	setenv("ONE", "first", 1);
 	setenv("TWO", "second", 1);
 	setenv("NO_PROXY", "localhost", 1);
 	unsetenv("NONE");
 	read_good(SERVER("'command':['x'],'env':{'A':'${env:ONE}','B':'-${env:TWO}-${env:ONE}',"
 			 "'C':'${env:NONE}','D':'${file:/x}'}"));
-	cr_expect_eq(environment_count(package->mcp.variables), 2);
-	cr_expect_str_eq(package->mcp.variables, "ONE=first");
-	cr_expect_str_eq(environment_next(package->mcp.variables), "TWO=second");
+	variables = package->mcp.variables;
+	cr_assert_not_null(variables);
+	cr_expect_eq(environment_count(variables), 2);
+	cr_expect_str_eq(variables, "ONE=first");
+	cr_expect_str_eq(environment_next(variables), "TWO=second");
 	read_good(SERVER("'command':['x'],'env':{'A':'plain'}"));
 	cr_expect_null(package->mcp.variables);
 	read_good(SERVER("'url':'http://${env:ONE}','headers':{'H':'${env:TWO}'}"));
