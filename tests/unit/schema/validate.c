@@ -382,3 +382,16 @@ Test(schema_validate, takes_the_target_of_a_dynamic_reference_whose_anchor_no_sc
 	cr_expect(judge(schema, "{\"m\":1}"));
 	cr_expect_not(judge(schema, "{\"m\":null}"));
 }
+
+Test(schema_validate, follows_each_dynamic_name_by_itself)
+{
+	static const char schema[] =
+		"{\"$id\":\"http://x/a\",\"$ref\":\"b\",\"$defs\":{"
+		"\"o\":{\"$dynamicAnchor\":\"o\",\"type\":\"null\"},"
+		"\"b\":{\"$id\":\"b\",\"$dynamicAnchor\":\"n\",\"type\":\"object\",\"properties\":{"
+		"\"n\":{\"$dynamicRef\":\"#n\"},\"o\":{\"$dynamicRef\":\"a#o\"}}}}}";
+
+	cr_expect(judge(schema, "{\"n\":{\"o\":null}}"));
+	cr_expect_not(judge(schema, "{\"n\":null}"));
+	cr_expect_not(judge(schema, "{\"o\":{}}"));
+}
