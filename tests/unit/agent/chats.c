@@ -180,6 +180,22 @@ Test(chats, that_wait_end_as_any_other_when_they_are_cancelled)
 	expect_heard("{\"cancelled\":true}");
 }
 
+Test(chats, that_have_waited_make_room_for_others)
+{
+	connect_bus(BUS_OUTPUT_QUEUE_BYTES);
+	for (int i = 0; i <= CHATS_RUNNING + CHATS_WAITING; i++) {
+		char id[16];
+
+		snprintf(id, sizeof(id), "%d", i);
+		say(id);
+	}
+	expect_heard("Too many turns are waiting");
+	cr_expect_eq(chats.n_waiting, CHATS_WAITING);
+	pass_message(chats_serve_reset, "0", "{}");
+	cr_expect_eq(chats.n_running, CHATS_RUNNING);
+	cr_expect_eq(chats.n_waiting, CHATS_WAITING - 1);
+}
+
 Test(chats, end_with_an_error_when_the_bus_has_no_room)
 {
 	static char words[8192];
