@@ -43,6 +43,22 @@ Test(manifest_scarce, reads_all_of_a_native_toolbox_or_reports_that_memory_is_sh
 					   "'examples':[{'args':{'x':4}}]"));
 }
 
+Test(manifest_scarce, reads_all_of_native_steps_or_reports_that_memory_is_short)
+{
+	expect_all_or_a_shortage(
+		"{'kind':'native','library':'libm.so.6','enums':{'level':{'low':0}},'structs':{"
+		"'leaf':{'fields':[{'name':'n','type':'i32'},{'name':'s','type':'str','nullable':"
+		"true}]}},'tools':[{'name':'f','native':{'parameters':[{'name':'p','type':'i32'}],"
+		"'steps':[{'call':'open','args':['$p'],'returns':{'name':'h','type':'handle'},"
+		"'finally':{'call':'close','args':['$h']}},"
+		"{'read':'$h','struct':'leaf','name':'leaf'},"
+		"{'call':'g','args':[{'out':{'name':'l','type':'enum','enum':'level'}}]},"
+		"{'repeat':{'call':'next','args':['$h'],'returns':{'name':'n','type':'i32'},'while'"
+		":"
+		"{'equals':1}},'collect':{'name':'all','of':{'n':'$n'}}}],"
+		"'result':{'n':'$leaf.n','l':['$l'],'all':'$all'}}}]}");
+}
+
 Test(manifest_scarce, reads_all_of_a_command_toolbox_or_reports_that_memory_is_short)
 {
 	expect_all_or_a_shortage(
