@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/request/address.h"
+#include "scarce.h"
 
 #define REQUEST "{\"type\":\"t\",\"context\":{\"source\":\"me\",\"n\":1.10}}"
 #define HEAD                                                                                       \
@@ -178,6 +179,31 @@ Test(answer, that_does_not_fit_tells_so_instead)
 		HEAD "\"name\":\"x\",\"error\":\"RuntimeError: The answer has 511 bytes, 300 fit "
 		     "in a frame; ask for less\",\"code\":\"too_large\",\"actual\":511,"
 		     "\"max\":300");
+}
+
+Test(answer, for_which_memory_is_short_tells_so_instead)
+{
+	char result[4000] = "";
+
+	memset(result, 'r', sizeof(result) - 1);
+	answer_member_text(&answer, "name", "x");
+	answer_keep(&answer);
+	scarce_once_after(0);
+	answer_member_text(&answer, "result", result);
+	cr_assert(scarce_has_failed());
+	cr_expect_not(answer_make_fit(&answer, 10000, "ask for less"));
+	expect_text(HEAD "\"name\":\"x\",\"error\":\"RuntimeError: Memory is short\","
+			 "\"code\":\"unavailable\"");
+}
+
+Test(answer, without_a_beginning_stays_without_one)
+{
+	answer_deinit(&answer);
+	scarce_once_after(0);
+	answer_begin(&answer, &envelope, BUS_SHARE_OWN);
+	cr_assert(scarce_has_failed());
+	cr_expect_not(answer_make_fit(&answer, 10000, "ask for less"));
+	cr_expect_neq(buffer_status(&answer.message), 0);
 }
 
 /* A name of megabytes was echoed: then even the error does not fit after it. */
