@@ -99,9 +99,9 @@ def test_calls_in_a_folder_are_made(run, tmp_path):
     write(tmp_path / "words", [SHOUT])
     calls = tmp_path / "words/tests"
     calls.mkdir()
-    (calls / "a.calls").write_text("shout text=a -> {\"output\": \"A\"}\n")
+    (calls / "a.calls").write_text("shout text=a -> {\"output\": \"A\"}\nwords/shout text=5 -> {\"output\": \"5\"}\n")
     done = run(tmp_path / "words/")
-    assert done.returncode == DONE and done.stdout.endswith("1 of 1 passed\n"), done.stderr
+    assert done.returncode == DONE and done.stdout.endswith("2 of 2 passed\n"), done.stderr
 
 
 def test_calls_that_are_named_are_made_instead(run, tmp_path):
