@@ -84,23 +84,16 @@ static void take_alive(struct agent *agent)
 	bus_send(agent->bus, &message, bus_response_share(&agent->envelope));
 }
 
-/* Interrupt turns, but not twice for a sign with two names. Requests count with the mark of a twin:
- * an old client of OVOS copies the mark from the message that it handles. */
-static void interrupt(struct agent *agent, bool is_speech)
-{
-	if (!bus_envelope_is_twin(&agent->envelope))
-		chats_interrupt(&agent->chats, &agent->envelope, is_speech);
-}
-
+/* Signs with two names interrupt twice, which does no harm. */
 static void take_stop(struct agent *agent)
 {
-	interrupt(agent, false);
+	chats_interrupt(&agent->chats, &agent->envelope, false);
 }
 
 /* A person begins to speak: that may be the answer that a call waits for. */
 static void take_record(struct agent *agent)
 {
-	interrupt(agent, true);
+	chats_interrupt(&agent->chats, &agent->envelope, true);
 }
 
 static void pass_question(struct agent *agent)

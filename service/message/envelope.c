@@ -755,10 +755,15 @@ static bool has_flag(const struct json_tape *context, const char *key)
 	       json_type_at(context, value) != JSON_FALSE;
 }
 
+bool bus_envelope_is_skill_twin(const struct bus_envelope *envelope)
+{
+	return has_flag(&envelope->context, "_intent_compat_twin");
+}
+
 bool bus_envelope_is_twin(const struct bus_envelope *envelope)
 {
 	return has_flag(&envelope->context, "_namespace_compat_twin") ||
-	       has_flag(&envelope->context, "_intent_compat_twin");
+	       bus_envelope_is_skill_twin(envelope);
 }
 
 void bus_fault_write(const struct bus_fault *fault, struct buffer *out)

@@ -199,16 +199,27 @@ def test_no_noise_hides_a_stop(agent, asker, model):
     go.set()
 
 
-def test_a_twin_or_another_session_does_not_end_a_turn(agent, asker, model):
+def test_a_stop_of_another_session_does_not_end_a_turn(agent, asker, model):
     go = threading.Event()
     model.script(says("Here.", wait=go))
     mark = asker.begin("hello", {"session": {"session_id": "s1"}})
     model.wait_for_requests(1, EVENT_SECONDS)
     asker.send("mycroft.stop", {})
-    asker.send("mycroft.stop", {}, {"session": {"session_id": "s1"}, "_namespace_compat_twin": True})
     assert asker.ask("cancel")["cancelled"] is False
     go.set()
     assert asker.end_of(mark)["answer"] == "Here."
+
+
+@pytest.mark.parametrize("inherited", ["_namespace_compat_twin", "_intent_compat_twin"])
+def test_a_stop_with_an_inherited_mark_ends_a_turn(agent, asker, model, inherited):
+    """A core with an old client copies the mark of the utterance."""
+    go = threading.Event()
+    model.script(says("Here.", wait=go))
+    mark = asker.begin("hello", {"session": {"session_id": "s1"}})
+    model.wait_for_requests(1, EVENT_SECONDS)
+    asker.send("mycroft.stop", {}, {"session": {"session_id": "s1"}, inherited: True})
+    assert asker.end_of(mark)["finish"] == "cancelled"
+    go.set()
 
 
 @pytest.mark.parametrize("inherited", ["_namespace_compat_twin", "_intent_compat_twin"])

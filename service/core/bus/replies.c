@@ -28,7 +28,8 @@ struct reply {
 	size_t size;
 	uint32_t session_id; /* token of a string of the context; JSON_NONE: the default session */
 	uint32_t mark;       /* token of the mark; JSON_NONE: it has none */
-	bool is_whole;       /* its data was read */
+	bool is_twin;
+	bool is_whole; /* its data was read */
 };
 
 static struct reply read_reply(const struct bus_envelope *envelope, size_t size)
@@ -38,6 +39,7 @@ static struct reply read_reply(const struct bus_envelope *envelope, size_t size)
 		.envelope = envelope,
 		.size = size,
 		.mark = json_find(context, 0, BUS_MARK),
+		.is_twin = bus_envelope_is_twin(envelope),
 		.is_whole = !envelope->is_skimmed && envelope->data_status == 0 &&
 			    size <= BUS_REPLY_BYTES,
 		.session_id =
@@ -214,14 +216,15 @@ static void take_step(struct bus_run *run, enum question_step step)
 }
 
 /* Return whether the message may be for the run of @interest. The stop that another call sends
- * stops a question. */
+ * stops a question. A question takes messages with the mark of a twin: they may be copies of the
+ * context of an utterance, and a second answer or stop finds no question. */
 static bool is_for(const struct interest *interest, const struct reply *reply)
 {
 	struct bus_run *run = interest->run;
 	bool is_on_bus = run->state == BUS_RUN_SENT ||
 			 (run->state == BUS_RUN_CLOSING && interest->role == INTEREST_REPLY);
 
-	return is_on_bus && is_in_session(run, reply) &&
+	return is_on_bus && (!reply->is_twin || run->is_asked) && is_in_session(run, reply) &&
 	       (interest->role == INTEREST_STOP || !has_other_mark(run, reply)) &&
 	       !is_echo(run, interest, reply);
 }
@@ -241,7 +244,7 @@ void bus_calls_take(struct bus_calls *calls, const struct bus_envelope *envelope
 	const struct reply reply = read_reply(envelope, size);
 	struct interest *found = NULL;
 
-	if (!topic || bus_envelope_is_twin(envelope))
+	if (!topic)
 		return;
 	list_each(struct interest, interest, &topic->interests, link) {
 		if (!is_for(interest, &reply))

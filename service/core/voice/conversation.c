@@ -13,14 +13,16 @@
 #include "util/file/stamp.h"
 #include "util/text/utf8.h"
 
-/* The mark of the second frame of one message (ovos_bus_client). */
-#define TWIN_MARK "_namespace_compat_twin"
+/* The longest time between a message and its twin. */
+#define TWIN_NS INT64_C(1000000000)
 
 #define DEFAULT_SESSION "\"default\""
 
 /* One message: an object of JSON. */
 struct conversation_line {
 	struct list link;
+	int64_t heard_ns;
+	size_t spoken_size; /* up to the time */
 	size_t size;
 	char text[];
 };
@@ -201,6 +203,7 @@ static struct conversation_line *make_line(
 	cleanup(buffer_deinit) struct buffer text = {0};
 	cleanup(buffer_deinit) struct buffer out = {0};
 	struct conversation_line *line;
+	size_t spoken_size;
 
 	if (token == JSON_NONE)
 		return NULL;
@@ -209,12 +212,15 @@ static struct conversation_line *make_line(
 		return NULL;
 	buffer_printf(&out, "{\"role\":\"%s\",\"text\":", role);
 	json_write_string(&out, text.data, utf8_cut(text.data, text.size, CONVERSATION_TEXT_BYTES));
+	spoken_size = out.size;
 	buffer_append_string(&out, ",\"time\":\"");
 	stamp_write_time(&out, now_ns);
 	buffer_append_string(&out, "\"}");
 	line = buffer_status(&out) < 0 ? NULL : malloc(sizeof(*line) + out.size);
 	if (!line)
 		return NULL;
+	line->heard_ns = now_ns;
+	line->spoken_size = spoken_size;
 	line->size = out.size;
 	memcpy(line->text, out.data, out.size);
 	return line;
@@ -230,11 +236,23 @@ static void keep_line(struct conversation *conversation, struct conversation_lin
 		forget_oldest_line(conversation);
 }
 
-/* Return whether the context has the mark @key. */
-static bool has_mark(const struct bus_envelope *envelope, const char *key, enum json_type type)
+/* Return whether @line repeats a line of the last second: a twin does. */
+static bool repeats(const struct conversation *conversation, const struct conversation_line *line)
+{
+	list_each(struct conversation_line, before, &conversation->lines, link) {
+		if (line->heard_ns - before->heard_ns <= TWIN_NS &&
+			before->spoken_size == line->spoken_size &&
+			memcmp(before->text, line->text, line->spoken_size) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Return whether a call of ours has sent the message. */
+static bool is_ours(const struct bus_envelope *envelope)
 {
 	return envelope->context.count > 0 &&
-	       json_find_typed_at(&envelope->context, 0, key, type) != JSON_NONE;
+	       json_find_typed_at(&envelope->context, 0, BUS_MARK, JSON_STRING) != JSON_NONE;
 }
 
 void conversations_hear(
@@ -245,11 +263,15 @@ void conversations_hear(
 	struct conversation *conversation;
 	struct conversation_line *line;
 
-	if (!conversations->is_on || !role || has_mark(envelope, TWIN_MARK, JSON_TRUE))
+	if (!conversations->is_on || !role)
 		return;
 	line = make_line(envelope, role, now_ns);
 	write_session_id(envelope, &session);
 	conversation = find_conversation(conversations, &session);
+	if (line && conversation && bus_envelope_is_twin(envelope) && repeats(conversation, line)) {
+		free(line);
+		return;
+	}
 	if (line && !conversation && buffer_status(&session) == 0)
 		conversation = make_conversation(conversations, &session);
 	if (!line || !conversation) {
@@ -258,7 +280,7 @@ void conversations_hear(
 	}
 	list_remove(&conversation->link);
 	list_append(&conversations->sessions, &conversation->link);
-	if (strcmp(role, "user") == 0 && !has_mark(envelope, BUS_MARK, JSON_STRING))
+	if (strcmp(role, "user") == 0 && !is_ours(envelope))
 		buffer_reset(&conversation->owner);
 	keep_line(conversation, line);
 }

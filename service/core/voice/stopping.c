@@ -86,7 +86,8 @@ void stopping_take_ours(struct stopping *stopping)
 	cleanup(buffer_deinit) struct buffer response = {0};
 	cleanup(buffer_deinit) struct buffer completion = {0};
 
-	if (bus_envelope_is_twin(&stopping->scope->envelope))
+	/* It is answered once. */
+	if (bus_envelope_is_skill_twin(&stopping->scope->envelope))
 		return;
 	speech_init(&speech, &stopping->scope->envelope, SPEECH_SKILL_ID, false);
 	buffer_printf(&response, "{" OURS ",\"result\":%s}", stop(stopping) ? "true" : "false");
@@ -100,6 +101,5 @@ void stopping_take_ours(struct stopping *stopping)
 
 void stopping_take_all(struct stopping *stopping)
 {
-	if (!bus_envelope_is_twin(&stopping->scope->envelope))
-		stop(stopping);
+	stop(stopping);
 }

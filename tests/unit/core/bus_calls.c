@@ -603,14 +603,26 @@ Test(bus_calls, keep_a_question_open_for_what_is_no_answer)
 	call("converse", "{'m':'Which?'}");
 	expect_question("Which?");
 	send_request(ANSWER, "{'utterances':['no']}", "{'session':{'session_id':'kitchen'}}");
-	send_request(ANSWER, "{'utterances':['no']}", "{'_namespace_compat_twin':true}");
 	send_request("mycroft.stop", "{}", "{'session':{'session_id':'kitchen'}}");
-	send_request("ovos.stop", "{}", "{'_namespace_compat_twin':true}");
 	send_request("ovos.skills.converse.force_timeout", "{'skill_id':['toolboxd']}", DEFAULT);
 	send_request("speak", "{'utterance':'meanwhile'}", DEFAULT);
 	settle();
 	cr_expect_eq(n_unseen(RESPONSE), 0);
 	send_request("ovos.stop", "{}", DEFAULT);
+	expect_answer("'code':'cancelled'");
+}
+
+/* The mark of the utterance is copied by a core with an old client. */
+Test(bus_calls, take_an_answer_and_a_stop_with_an_inherited_mark)
+{
+	start(asking_start, NULL);
+	call("converse", "{'m':'Which?'}");
+	expect_question("Which?");
+	send_request(ANSWER, "{'utterances':['one']}", "{'_namespace_compat_twin':true}");
+	expect_answer("'answer':'one'");
+	call("converse", "{'m':'And?'}");
+	expect_part(wait_for("speak"), "'utterance':'And?'");
+	send_request("mycroft.stop", "{}", "{'_namespace_compat_twin':true}");
 	expect_answer("'code':'cancelled'");
 }
 
