@@ -221,6 +221,32 @@ Test(json_writer, decodes_the_escapes_of_characters_that_need_none)
 			  "che \xF0\x9F\x98\x80 /\"");
 }
 
+Test(json_writer, decodes_no_escape_that_a_reader_would_not_see)
+{
+	static const char *const kept[] = {
+		"\\u001f", "\\u007f", "\\u0080", "\\u009f", "\\ufffd", "\\ud800"};
+	static const char *const decoded[][2] = {{"\\u0020", " "}, {"\\u007e", "~"},
+		{"\\u00a0", "\xC2\xA0"}, {"\\u20ac", "\xE2\x82\xAC"}, {"\\uffc0", "\xEF\xBF\x80"}};
+	char text[16];
+
+	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++) {
+		cleanup(buffer_deinit) struct buffer out = {0};
+
+		snprintf(text, sizeof(text), "\"%s\"", kept[i]);
+		json_write_readable(&out, text, strlen(text));
+		expect_text(&out, text);
+	}
+	for (size_t i = 0; i < sizeof(decoded) / sizeof(*decoded); i++) {
+		cleanup(buffer_deinit) struct buffer out = {0};
+		char expected[16];
+
+		snprintf(text, sizeof(text), "\"%s\"", decoded[i][0]);
+		snprintf(expected, sizeof(expected), "\"%s\"", decoded[i][1]);
+		json_write_readable(&out, text, strlen(text));
+		expect_text(&out, expected);
+	}
+}
+
 Test(json_writer, stops_indenting_at_the_limit_of_the_buffer, .timeout = 10)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
