@@ -47,10 +47,14 @@ bool names_mean(const struct text_list *names, const char *toolbox_id, const cha
 bool names_mean_toolbox(const struct text_list *names, const char *toolbox_id)
 {
 	for (size_t i = 0; i < names->n_items; i++) {
+		const char *name = names->items[i];
 		const char *toolbox;
+		const char *rest;
 		size_t size;
-		const char *rest = split_name(names->items[i], &toolbox, &size);
 
+		if (*name != '*' && *name != *toolbox_id)
+			continue;
+		rest = split_name(name, &toolbox, &size);
 		/* Nothing but stars means whatever a tool may be called. */
 		if (*rest && !rest[strspn(rest, "*")] &&
 			(!toolbox || part_means(toolbox, size, toolbox_id)))
