@@ -13,7 +13,6 @@
 #include "config/agent/section.h"
 #include "config/token.h"
 #include "config/websocket.h"
-#include "json/document.h"
 #include "json/member.h"
 #include "json/writer.h"
 #include "search/language.h"
@@ -23,9 +22,9 @@
 #include "util/file/paths.h"
 
 /*
- *   files ─stack▶ merged document ◀─environment─ variables, flags
- *                       │
- *                     text ─▶ tape ─keys, websocket, toolboxes, plugins▶ struct config
+ *   files ─stack▶ layers ◀─environment─ variables, flags
+ *                   │
+ *              merged text ─▶ tape ─keys, websocket, toolboxes, plugins▶ struct config
  *
  * Everything is merged as JSON first and read once, so the origin of a value makes no difference to
  * its check, and `merged` is the text read.
@@ -112,25 +111,16 @@ static int read_layers(struct config_reader *reader, const struct config_flags *
 static int merge(struct config_reader *reader, const struct config_flags *flags, bool is_client,
 	struct buffer *text)
 {
-	cleanup(document_cleanup) struct document *merged = document_new();
-	int r = merged ? read_layers(reader, flags) : -ENOMEM;
+	int r = read_layers(reader, flags);
 
 	for (size_t i = 0; r == 0 && i < reader->stack.n_layers; i++) {
 		config_check_layer(reader, &reader->stack.layers[i], is_client);
 		r = reader->error;
 	}
 	if (r == 0)
-		r = document_set(merged, "toolboxd", "{}", strlen("{}"));
-	if (r == 0)
-		r = document_set(merged, "websocket", "{}", strlen("{}"));
-	if (r == 0)
-		r = config_stack_merge(&reader->stack, reader->environment.has_bus, merged);
-	if (r == 0)
-		document_write(merged, text);
-	if (r == 0)
-		r = buffer_status(text);
-	return r == 0 ? json_tape_read(&reader->tape, text->data, text->size,
-				JSON_DOCUMENT_DEPTH_MAX, NULL)
+		r = config_stack_merge(&reader->stack, reader->environment.has_bus, text);
+	return r == 0 ? json_tape_read(
+				&reader->tape, text->data, text->size, JSON_DEPTH_DEFAULT, NULL)
 		      : r;
 }
 

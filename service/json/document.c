@@ -150,29 +150,6 @@ static int put_member(cJSON *object, const char *key, cJSON *value)
 	return -ENOMEM;
 }
 
-static void merge_objects(cJSON *object, cJSON *over)
-{
-	while (over->child) {
-		cJSON *member = cJSON_DetachItemViaPointer(over, over->child);
-		cJSON *known = cJSON_GetObjectItemCaseSensitive(object, member->string);
-
-		if (cJSON_IsObject(known) && cJSON_IsObject(member)) {
-			merge_objects(known, member);
-			cJSON_Delete(member);
-		} else if (known) {
-			cJSON_ReplaceItemViaPointer(object, known, member);
-		} else {
-			/* A member has its key: no copy of it is made, so memory cannot lack. */
-			cJSON_AddItemToArray(object, member);
-		}
-	}
-}
-
-void document_merge(struct document *document, struct document *over)
-{
-	merge_objects(document->root, over->root);
-}
-
 /* Go from @object to the object in its member @key; make a missing object. 0, -ENOTDIR or
  * -ENOMEM. */
 static int descend(cJSON **object, const char *key)
@@ -197,40 +174,28 @@ static size_t path_depth(const char *path)
 	return depth;
 }
 
-int document_set_value(
-	struct document *document, const char *path, const struct json_tape *tape, uint32_t index)
+int document_set(struct document *document, const char *path, const char *json, size_t size)
 {
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup_free char *keys = strdup(path);
 	cJSON *object = document->root;
 	size_t depth = path_depth(path);
 	char *key = keys;
 	char *dot;
-	int r;
+	int r = JSON_E_DEPTH;
 
 	if (!keys)
 		return -ENOMEM;
-	if (depth > JSON_DOCUMENT_DEPTH_MAX)
-		return JSON_E_DEPTH;
-	for (; (dot = strchr(key, '.')); key = dot + 1) {
-		*dot = '\0';
-		r = descend(&object, key);
-		if (r < 0)
-			return r;
-	}
-	return put_member(
-		object, key, make_value(tape, index, (uint32_t)(JSON_DOCUMENT_DEPTH_MAX - depth)));
-}
-
-int document_set(struct document *document, const char *path, const char *json, size_t size)
-{
-	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-	size_t depth = path_depth(path);
-	int r = JSON_E_DEPTH;
-
 	if (depth <= JSON_DOCUMENT_DEPTH_MAX)
 		r = json_tape_read(
 			&tape, json, size, (uint32_t)(JSON_DOCUMENT_DEPTH_MAX - depth), NULL);
-	return r ? r : document_set_value(document, path, &tape, 0);
+	for (; r == 0 && (dot = strchr(key, '.')); key = dot + 1) {
+		*dot = '\0';
+		r = descend(&object, key);
+	}
+	return r ? r
+		 : put_member(object, key,
+			   make_value(&tape, 0, (uint32_t)(JSON_DOCUMENT_DEPTH_MAX - depth)));
 }
 
 void document_write(const struct document *document, struct buffer *out)

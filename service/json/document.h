@@ -30,20 +30,10 @@ struct document *document_from_tape(const struct json_tape *tape, uint32_t index
 /* Takes NULL. */
 void document_free(struct document *document);
 
-/* Merge the object @over into the object @document: objects member by member, at every depth;
- * everything else (lists and null too) replaces. The members are moved: @over, still the caller's,
- * is empty afterwards. */
-void document_merge(struct document *document, struct document *over);
-
 /* Set the member @path (keys joined by '.'; objects are made on the way, also in the place of null)
  * of an object to the JSON value @json, read by the reader. 0; -ENOTDIR: another value is in the
  * way; -ENOMEM; or an enum json_status. */
 int document_set(struct document *document, const char *path, const char *json, size_t size);
-
-/* Set it to the value at @index of @tape, which has at most JSON_DEPTH_DEFAULT containers in one
- * another. */
-int document_set_value(
-	struct document *document, const char *path, const struct json_tape *tape, uint32_t index);
 
 /* Append the document's compact JSON text to @out. */
 void document_write(const struct document *document, struct buffer *out);

@@ -223,3 +223,40 @@ void json_write_member_copy(struct buffer *out, const struct json_tape *tape, ui
 	buffer_append_char(out, ':');
 	json_write_compact(out, tape, key + 1);
 }
+
+/* Return the value of the member of the object at @object that has the key at @key of @other, or
+ * JSON_NONE. */
+static uint32_t find_same(
+	const struct json_tape *tape, uint32_t object, const struct json_tape *other, uint32_t key)
+{
+	json_each_key(own, tape, object)
+		if (json_strings_equal(tape, own, other, key))
+			return own + 1;
+	return JSON_NONE;
+}
+
+void json_write_merged(struct buffer *out, const struct json_tape *under, uint32_t at,
+	const struct json_tape *over, uint32_t by)
+{
+	if (json_type_at(under, at) != JSON_OBJECT || json_type_at(over, by) != JSON_OBJECT) {
+		json_write_compact(out, over, by);
+		return;
+	}
+	buffer_append_char(out, '{');
+	json_each_key(key, under, at) {
+		uint32_t value = find_same(over, by, under, key);
+
+		if (value == JSON_NONE) {
+			json_write_member_copy(out, under, key);
+			continue;
+		}
+		json_write_comma(out);
+		json_write_compact(out, under, key);
+		buffer_append_char(out, ':');
+		json_write_merged(out, under, key + 1, over, value);
+	}
+	json_each_key(key, over, by)
+		if (find_same(under, at, over, key) == JSON_NONE)
+			json_write_member_copy(out, over, key);
+	buffer_append_char(out, '}');
+}

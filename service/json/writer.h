@@ -73,3 +73,8 @@ void json_write_member_value(
 
 /* Append the member whose key is at @key, after such a comma. */
 void json_write_member_copy(struct buffer *out, const struct json_tape *tape, uint32_t key);
+
+/* Append the value @by of @over, merged with the value @at of @under if both are objects: member by
+ * member, at every depth. Anything else (lists and null too) replaces what @under has. */
+void json_write_merged(struct buffer *out, const struct json_tape *under, uint32_t at,
+	const struct json_tape *over, uint32_t by);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json/document.h"
 #include "json/writer.h"
 #include "loader/described.h"
 #include "loader/warn/settings.h"
@@ -40,29 +39,20 @@ static void override_limits(struct package *package, const struct config_toolbox
 	}
 }
 
-/* The document of an object checked at its reading. NULL without memory. */
-static struct document *read_document(const char *json)
-{
-	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-
-	if (json_tape_read(&tape, json, strlen(json), JSON_DEPTH_DEFAULT, NULL) != 0)
-		return NULL;
-	return document_from_tape(&tape, 0);
-}
-
-/* Key by key, at every depth, as the files of the configuration are merged. */
+/* Key by key, at every depth, as the files of the configuration are merged. Both texts were checked
+ * at their reading. 0 or -ENOMEM. */
 static int merge_config(struct package *package, const char *over_json)
 {
-	cleanup(document_cleanup) struct document *config =
-		read_document(package->config ? package->config : "{}");
-	cleanup(document_cleanup) struct document *over = read_document(over_json);
+	const char *json = package->config ? package->config : "{}";
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(json_tape_cleanup) struct json_tape over = {0};
 	cleanup(buffer_deinit) struct buffer text = {0};
 	char *merged;
 
-	if (!config || !over)
+	if (json_tape_read(&tape, json, strlen(json), JSON_DEPTH_DEFAULT, NULL) != 0 ||
+		json_tape_read(&over, over_json, strlen(over_json), JSON_DEPTH_DEFAULT, NULL) != 0)
 		return -ENOMEM;
-	document_merge(config, over);
-	document_write(config, &text);
+	json_write_merged(&text, &tape, 0, &over, 0);
 	merged = buffer_take(&text, NULL);
 	if (!merged)
 		return -ENOMEM;

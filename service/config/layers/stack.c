@@ -8,20 +8,20 @@
 #include "config/layers/unused.h"
 #include "json/member.h"
 #include "json/pointer.h"
+#include "json/writer.h"
 #include "util/array.h"
 #include "util/file/file.h"
 #include "util/file/paths.h"
 
 /* The sections of a file that are read. The rest of mycroft.conf belongs to other programs. */
 static const struct {
-	const char *path;
 	const char *outer;
 	const char *inner; /* member of @outer; NULL: all of @outer */
 } sections[] = {
-	{"toolboxd", "toolboxd", NULL},
-	{"websocket", "websocket", NULL},
-	{"PHAL.ovos-phal-plugin-tools", "PHAL", "ovos-phal-plugin-tools"},
-	{"lang", "lang", NULL},
+	{"toolboxd", NULL},
+	{"websocket", NULL},
+	{"PHAL", "ovos-phal-plugin-tools"},
+	{"lang", NULL},
 };
 
 /* The first of them are ours alone: a mistake there may hide a restriction. */
@@ -399,50 +399,79 @@ static uint32_t find_section(const struct json_tape *tape, size_t index)
 		       : JSON_NONE;
 }
 
-/* Set the section @index of @own to the value at @value of @layer. */
-static int set_section(
-	struct config_layer *layer, size_t index, uint32_t value, struct document *own)
+/* Append the section @index of @layer, the value at @value, to the members @own. 0 or -ENOMEM. */
+static int write_section(
+	struct config_layer *layer, size_t index, uint32_t value, struct buffer *own)
 {
+	const char *inner = sections[index].inner;
 	cleanup(buffer_deinit) struct buffer text = {0};
-	int r;
+	int r = 0;
 
-	/* All of it is used, and was read strictly. */
-	if (index < N_OWN_SECTIONS && config_unused_is_empty(&layer->unused))
-		return document_set_value(own, sections[index].path, &layer->tape, value);
 	if (layer->has_repeated_keys && index >= N_OWN_SECTIONS)
 		config_unused_add_repeated(&layer->unused, &layer->tape, value);
-	r = config_unused_write_rest(&layer->unused, &layer->tape, value, &text);
-	if (r == 0 && !config_unused_has(&layer->unused, value))
-		r = document_set(own, sections[index].path, text.data, text.size);
-	return r < 0 ? r : 0;
+	/* All of it is used, and was read strictly. */
+	if (index < N_OWN_SECTIONS && config_unused_is_empty(&layer->unused))
+		json_write_compact(&text, &layer->tape, value);
+	else
+		r = config_unused_write_rest(&layer->unused, &layer->tape, value, &text);
+	if (r < 0 || config_unused_has(&layer->unused, value))
+		return r;
+	json_write_member(own, sections[index].outer);
+	if (inner) {
+		buffer_append_char(own, '{');
+		json_write_key(own, inner);
+	}
+	buffer_append_buffer(own, &text);
+	if (inner)
+		buffer_append_char(own, '}');
+	return buffer_status(own);
 }
 
-static int merge_layer(struct config_layer *layer, struct document *merged)
+/* Merge the object @own over the object @merged. 0 or -ENOMEM. */
+static int merge_text(const struct buffer *own, struct buffer *merged)
 {
-	cleanup(document_cleanup) struct document *own = document_new();
-	int r = own ? 0 : -ENOMEM;
+	cleanup(json_tape_cleanup) struct json_tape under = {0};
+	cleanup(json_tape_cleanup) struct json_tape over = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
+	int r = json_tape_read(&under, merged->data, merged->size, JSON_DEPTH_DEFAULT, NULL);
 
+	r = r ? r : json_tape_read(&over, own->data, own->size, JSON_DEPTH_DEFAULT, NULL);
+	if (r != 0)
+		return r;
+	json_write_merged(&text, &under, 0, &over, 0);
+	buffer_reset(merged);
+	buffer_append_buffer(merged, &text);
+	return buffer_status(merged);
+}
+
+/* @has_bus: the `websocket` of a file does not count. */
+static int merge_layer(struct config_layer *layer, bool has_bus, struct buffer *merged)
+{
+	bool is_hidden = has_bus && layer->origin != CONFIG_ORIGIN_ENVIRONMENT;
+	cleanup(buffer_deinit) struct buffer own = {0};
+	int r = 0;
+
+	buffer_append_char(&own, '{');
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(sections); i++) {
 		uint32_t value = find_section(&layer->tape, i);
 
-		if (value != JSON_NONE)
-			r = set_section(layer, i, value, own);
+		if (value != JSON_NONE &&
+			!(is_hidden && strcmp(sections[i].outer, "websocket") == 0))
+			r = write_section(layer, i, value, &own);
 	}
-	if (r == 0)
-		document_merge(merged, own);
-	return r;
+	buffer_append_char(&own, '}');
+	r = r ? r : buffer_status(&own);
+	return r ? r : merge_text(&own, merged);
 }
 
-int config_stack_merge(struct config_stack *stack, bool has_bus, struct document *merged)
+int config_stack_merge(struct config_stack *stack, bool has_bus, struct buffer *merged)
 {
-	int r = 0;
+	int r;
 
-	for (size_t i = 0; r == 0 && i < stack->n_layers; i++) {
-		if (has_bus && stack->layers[i].origin == CONFIG_ORIGIN_ENVIRONMENT)
-			r = document_set(merged, "websocket", "null", strlen("null"));
-		if (r == 0)
-			r = merge_layer(&stack->layers[i], merged);
-	}
+	buffer_printf(merged, "{\"toolboxd\":{},\"websocket\":%s}", has_bus ? "null" : "{}");
+	r = buffer_status(merged);
+	for (size_t i = 0; r == 0 && i < stack->n_layers; i++)
+		r = merge_layer(&stack->layers[i], has_bus, merged);
 	return r;
 }
 

@@ -6,7 +6,6 @@
 
 #include "config/closing.h"
 #include "config/layers/unused.h"
-#include "json/document.h"
 #include "json/reader.h"
 #include "util/buffer.h"
 
@@ -80,10 +79,10 @@ int config_stack_add(struct config_stack *stack, const struct buffer *text);
 
 void config_stack_deinit(struct config_stack *stack);
 
-/* Merge the sections `toolboxd`, `websocket` and `PHAL.ovos-phal-plugin-tools` of all layers
- * into @merged, without their mistakes; @has_bus: the `websocket` of the uppermost takes the
- * place of the ones below. Return 0 or -ENOMEM. */
-int config_stack_merge(struct config_stack *stack, bool has_bus, struct document *merged);
+/* Append an object with the sections `toolboxd`, `websocket`, `PHAL.ovos-phal-plugin-tools` and
+ * `lang` of all layers, merged (json_write_merged()) without their mistakes; @has_bus: without the
+ * `websocket` of the files. Return 0 or -ENOMEM. */
+int config_stack_merge(struct config_stack *stack, bool has_bus, struct buffer *merged);
 
 /* Return the line of the value at @token of @layer, a file. */
 unsigned int config_layer_line(const struct config_layer *layer, uint32_t token);

@@ -37,6 +37,24 @@ Test(config_sources, merges_deep_from_the_distribution_up_to_the_flag)
 	cr_expect_eq(config.log_level, LOG_LEVEL_DEBUG);
 }
 
+Test(config_sources, merges_objects_deep_and_replaces_everything_else)
+{
+	write_file("system.conf",
+		"{\"toolboxd\": {\"toolboxes\": {\"b\": {\"a\": {\"x\": 1, \"y\": {\"z\": [1, 2]}},"
+		"\"list\": [1, 2], \"n\": 1, \"o\": {\"p\": 1}, \"s\": 2, \"t\": {\"u\": 1}}}}}");
+	write_file("xdg/mycroft/mycroft.conf",
+		"{\"toolboxd\": {\"toolboxes\": {\"b\": {\"t\": 3}, \"c\": {\"q\": {}}}}}");
+	write_user_file(
+		"{\"toolboxd\": {\"toolboxes\": {\"b\": {\"\\u0061\": {\"y\": {\"z\": [3],"
+		"\"w\": \"\\u0000\"}}, \"list\": [], \"n\": null, \"o\": 5, \"s\": {\"t\": 6},"
+		"\"t\": {\"v\": 2}, \"A\": 0.10}}}}");
+	cr_assert_eq(read_all(), 0);
+	cr_expect_str_eq(buffer_terminate(&config.merged),
+		"{\"toolboxd\":{\"toolboxes\":{\"b\":{\"a\":{\"x\":1,\"y\":{\"z\":[3],\"w\":"
+		"\"\\u0000\"}},\"list\":[],\"n\":null,\"o\":5,\"s\":{\"t\":6},\"t\":{\"v\":2},"
+		"\"A\":0.10},\"c\":{\"q\":{}}}},\"websocket\":{}}");
+}
+
 Test(config_sources, replaces_lists_whole_and_takes_values_back_with_null)
 {
 	write_file("system.conf", "{\"toolboxd\": {\"approval\": {\"allow\": [\"a\", \"b\"]},"

@@ -59,22 +59,6 @@ Test(json_document, takes_a_part_of_a_tape)
 	expect_document(document, "{\"b\":[1,2]}");
 }
 
-Test(json_document, merges_objects_deep_and_replaces_everything_else)
-{
-	cleanup(document_cleanup) struct document *document =
-		make_document("{\"a\":{\"x\":1,\"y\":{\"z\":[1,2]}},\"list\":[1,2],\"n\":1,\"o\":{"
-			      "\"p\":1},\"s\":2}");
-	cleanup(document_cleanup) struct document *over =
-		make_document("{\"a\":{\"y\":{\"z\":[3],\"w\":4}},\"list\":[],\"n\":null,\"o\":5,"
-			      "\"s\":{\"t\":6},\"A\":7}");
-
-	document_merge(document, over);
-	expect_document(document,
-		"{\"a\":{\"x\":1,\"y\":{\"z\":[3],\"w\":4}},\"list\":[],\"n\":null,\"o\":5,"
-		"\"s\":{\"t\":6},\"A\":7}");
-	expect_document(over, "{}");
-}
-
 Test(json_document, sets_a_member_and_makes_the_objects_on_the_way)
 {
 	cleanup(document_cleanup) struct document *document =
@@ -151,22 +135,18 @@ static void counted_free(void *block)
 	free(block);
 }
 
-/* Build, merge, set and write with so much memory; 0, or how it failed. */
+/* Build, set and write with so much memory; 0, or how it failed. */
 static int run_with(size_t allocations)
 {
 	static const char text[] = "{\"a\":[1,\"s\",\"\\u0000\",{}],\"b\":{\"c\":null}}";
-	static const char over_text[] = "{\"b\":{\"c\":[true],\"d\":\"new\"},\"e\":1}";
 	cleanup(document_cleanup) struct document *document = NULL;
-	cleanup(document_cleanup) struct document *over = NULL;
 	cleanup(buffer_deinit) struct buffer out = {0};
 	int r;
 
 	allocations_left = allocations;
 	document = make_document(text);
-	over = make_document(over_text);
-	if (!document || !over)
+	if (!document)
 		return -ENOMEM;
-	document_merge(document, over);
 	r = document_set(document, "b.x.y", "[2]", 3);
 	if (r != 0)
 		return r;
