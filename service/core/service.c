@@ -143,8 +143,7 @@ static void drain_service(void *data)
 /* Stop; calls in flight have @drain_ms to finish. */
 static void stop_service(struct service *service, const char *reason, uint64_t drain_ms)
 {
-	log_info("Stopping (%s): %u call%s in flight", reason, service->calls.n_in_flight,
-		service->calls.n_in_flight == 1 ? " is" : "s are");
+	log_info("Stopping (%s), calls in flight: %u", reason, service->calls.n_in_flight);
 	notify_stopping();
 	service->calls.is_stopping = true;
 	listening_stop(&service->listening);
