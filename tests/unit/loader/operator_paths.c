@@ -286,6 +286,7 @@ Test(operator_paths, are_refused_when_they_are_none)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		cr_expect_eq(resolve(USUAL, cases[i][0], &refusal), OPERATOR_PATHS_E_REFUSED, "%s",
 			cases[i][0]);
+		cr_expect_str_eq(refusal.pointer, "/config", "%s", cases[i][0]);
 		cr_expect(strstr(refusal.text, cases[i][1]), "%s: %s", cases[i][0], refusal.text);
 	}
 }
