@@ -435,6 +435,24 @@ Test(config, knows_whether_only_a_start_reads_what_has_changed)
 	cr_expect_neq(config.start_digest, digest);
 }
 
+/* A program without the token of a misspelled section must not be let in. */
+Test(config, keeps_the_bus_closed_where_a_key_may_be_its_section)
+{
+	static const char *const keys[] = {"embexxed", "embedde", "mbeddedd", "Embedded"};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "{\"toolboxd\": {\"%s\": {}}}", keys[i]);
+		write_user_file(text);
+		cr_assert_eq(read_all(), 0);
+		cr_expect_str_eq(config.embedded_token, BUS_TOKEN_UNKNOWN, "%s", keys[i]);
+	}
+	write_user_file("{\"toolboxd\": {\"embexxxd\": {}}}");
+	cr_assert_eq(read_all(), 0);
+	cr_expect_str_empty(config.embedded_token);
+}
+
 static const char *const bad_sandboxes[][2] = {
 	{"\"net\"", "/sandbox: must be an object or null, not "},
 	{"{\"class\": \"root\"}",
