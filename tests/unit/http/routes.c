@@ -137,6 +137,7 @@ Test(routes, describe_the_service_to_programs)
 	expect_answer_part("GET /openapi.json", 200, "'openapi':'3.");
 	cr_expect_not_null(strstr(http_body, "/v1/tools/sqrt"), "%s", http_body);
 	expect_answer_part("GET /utcp", 200, "'tools':[");
+	cr_expect_not_null(strstr(http_body, "}}},{\"name\":\"sqrt\""), "%s", http_body);
 	expect_answer_part("GET /tools/manual", 200, "'utcp_version'");
 	cr_expect_not_null(strstr(http_body, "sqrt"));
 }
