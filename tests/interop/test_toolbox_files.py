@@ -180,8 +180,18 @@ def test_the_end_of_a_large_file_is_read_in_bounded_memory(files):
         "L1: first\nL2: second\n[More lines: go on with offset 3]")
     assert time.monotonic() - began < at_most(1)
     # The host has at most 256 MiB, and the call its deadline.
-    answer = files.caller.invoke("read_file", {"file_path": str(path), "offset": 4}, timeout_ms=3000)
+    answer = read_endless(files, path, offset=4)
     assert "L4: last" in json.dumps(answer) or "the time of the call was over at line 3" in answer["error"], answer
+
+
+def read_endless(files, path, **more):
+    """The answer about a file that cannot be read in time. On a machine so busy that the tool misses its deadline, with
+    more time."""
+    for timeout_ms in 2000, 8000:
+        answer = files.caller.invoke("read_file", {"file_path": str(path), **more}, timeout_ms=timeout_ms)
+        if answer.get("code") != "timeout":
+            break
+    return answer
 
 
 @pytest.mark.parametrize("mode", ["slice", "indentation"])
@@ -191,9 +201,9 @@ def test_lines_before_one_that_cannot_be_read_are_not_lost(files, mode):
     with open(path, "wb") as out:
         out.write(b"first\n" + b"x" * 8192)
         out.truncate(200 << 30)
-    answer = files.caller.invoke("read_file", {"file_path": str(path), "mode": mode}, timeout_ms=2000)
+    answer = read_endless(files, path, mode=mode)
     assert answer["result"]["content"][0]["text"] == "L1: first\n[Line 2 cannot be read: the time of the call is over]", answer
-    answer = files.caller.invoke("read_file", {"file_path": str(path), "mode": mode, "offset": 2}, timeout_ms=2000)
+    answer = read_endless(files, path, mode=mode, offset=2)
     assert "the time of the call was over at line 2" in answer["error"], answer
 
 

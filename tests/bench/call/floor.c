@@ -104,7 +104,7 @@ static void broadcast(const char *text, size_t size)
 		websocket_write_header(WEBSOCKET_TEXT, true, size, is_client ? mask : NULL, header);
 
 	for (size_t i = 0; i < n_clients; i++) {
-		if (clients[i].fd < 0)
+		if (clients[i].fd < 0 || !clients[i].is_upgraded)
 			continue;
 		buffer_append(&clients[i].output, header, n);
 		buffer_append(&clients[i].output, text, size);
