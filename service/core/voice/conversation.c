@@ -13,8 +13,8 @@
 #include "util/file/stamp.h"
 #include "util/text/utf8.h"
 
-/* The longest time between a message and its twin. */
-#define TWIN_NS INT64_C(1000000000)
+/* The longest time between a message and its twin (ovos_bus_client/client/client.py). */
+#define TWIN_NS INT64_C(5000000000)
 
 #define DEFAULT_SESSION "\"default\""
 
@@ -236,7 +236,7 @@ static void keep_line(struct conversation *conversation, struct conversation_lin
 		forget_oldest_line(conversation);
 }
 
-/* Return whether @line repeats a line of the last second: a twin does. */
+/* Return whether @line repeats a line of the time before: a twin does. */
 static bool repeats(const struct conversation *conversation, const struct conversation_line *line)
 {
 	list_each(struct conversation_line, before, &conversation->lines, link) {
