@@ -117,7 +117,7 @@ void bus_envelope_give(struct bus_envelope *envelope, const struct json_tape *ta
 	uint32_t depth_max);
 
 /* Return whether the message has the mark of a twin: programs of OVOS send a message under the new
- * name of its topic, and then its twin under the old name. A mark is no proof: a reply preserves the
+ * name of its topic, and then its twin under the old name. A mark is no proof: a reply keeps the
  * keys of a context (OVOS-MSG-1 §5.2), so messages about a twin have its mark, too. Code that may
  * take a message twice without harm does not look at marks. */
 bool bus_envelope_is_twin(const struct bus_envelope *envelope);
