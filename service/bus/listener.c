@@ -158,7 +158,7 @@ static int open_unix(struct listener *listener, const char *path)
 
 	if (strlen(path) >= sizeof(name.sun_path))
 		return -ENAMETOOLONG;
-	memcpy(name.sun_path, path, strlen(path) + 1);
+	memcpy(name.sun_path, path, strlen(path));
 	listener->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (listener->fd < 0)
 		return -errno;

@@ -213,6 +213,10 @@ Test(ctl_against_header, follows_the_names_of_steps)
 		     "\"type\": \"handle\"}}], \"returns\": {\"type\": \"i32\"}, "
 		     "\"finally\": {\"call\": \"db_close\"}}"),
 		"finally/call: 0 parameters, but ");
+	expect(STEPS("{\"call\": \"sum\", \"args\": [\"$path\", {\"length_of\": \"$path\", "
+		     "\"type\": \"u32\"}, {\"bool\": true}], \"returns\": {\"name\": \"s\", "
+		     "\"type\": \"u64\"}}, {\"call\": \"db_message\", \"args\": [\"$s\"]}"),
+		"steps/1/args/0: 'u64', but ");
 	expect_none(STEPS("{\"call\": \"try_it\", \"args\": [{\"as\": \"i32\", \"value\": "
 			  "\"$n\"}], \"returns\": {\"type\": \"i32\", \"errors\": \"gerror\"}}"));
 	expect(STEPS("{\"call\": \"sum\", \"args\": [\"$path\", {\"length_of\": \"$path\", "

@@ -52,6 +52,11 @@ Test(names, of_no_tool_are_reported_once_for_each_key)
 		"access: these profiles do not exist, and grant nothing: 'friends', 'guests'\n"
 		"approval.allow: no tool is called 'b/one', 'five', 'four'\n"
 		"allow.json: no tool is called 'six'\n");
+	buffer_reset(&reported);
+	config = (struct config){.tools_disabled = {disabled, 2}};
+	warn_unknown(&config, catalogue, report, NULL);
+	cr_expect_str_eq(buffer_terminate(&reported), "tools_disabled: no tool is called 'three'\n",
+		"nothing is enabled by name");
 	buffer_deinit(&reported);
 	catalogue_free(catalogue);
 }

@@ -212,6 +212,9 @@ Test(http_reader, refuses_headers_that_can_be_read_in_two_ways)
 	expect_refused("GET / HTTP/1.1\r\nHost: a b\r\n\r\n", 400);
 	expect_refused("GET / HTTP/1.1\r\nHost: a/b\r\n\r\n", 400);
 	expect_refused("GET / HTTP/1.1\r\nHost: [::1\r\n\r\n", 400);
+	expect_refused("GET / HTTP/1.1\r\nHost: [::1]a\r\n\r\n", 400);
+	expect_done("GET / HTTP/1.1\r\nHost: [::1]\r\n\r\n", "");
+	expect_done("GET / HTTP/1.1\r\nHost: [::1]:8181\r\n\r\n", "");
 	expect_refused("GET / HTTP/1.1\r\nHost: a:x\r\n\r\n", 400);
 	expect_refused("GET / HTTP/1.1\nHost: a\n\n", 400);
 	expect_status("GET / HTTP/1.1\r\nHost: a\r\nX: a\0b\r\n\r\n", 38, 400);

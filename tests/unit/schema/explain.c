@@ -73,6 +73,8 @@ Test(schema_explain, hints_at_a_value_that_was_quoted)
 	expect_report("{\"type\":\"integer\"}", "\"25\"", "; send the number 25, without quotes");
 	expect_report("{\"type\":\"boolean\"}", "\"true\"", "; send the boolean true, without");
 	expect_report("{\"type\":\"array\"}", "\"[1]\"", "; send the array itself, without quotes");
+	expect_whole(
+		"{\"type\":\"integer\"}", "\"[1]\"", "must be an integer, not the string \"[1]\"");
 }
 
 Test(schema_explain, tells_a_union_with_null_as_or_null)

@@ -114,6 +114,18 @@ Test(schema_signature, is_bounded)
 	cr_expect_lt(out.size, 1000);
 }
 
+Test(schema_signature, is_bounded_without_the_text_before)
+{
+	static const char before[1000] = "";
+	cleanup(buffer_deinit) struct buffer out = {0};
+	cleanup(schema_cleanup) struct schema *schema =
+		compile("{\"properties\":{\"a\":{\"type\":\"null\"},\"b\":{\"type\":\"null\"}}}");
+
+	buffer_append(&out, before, sizeof(before));
+	signature_write_parameters(schema, &out);
+	cr_expect_str_eq(buffer_terminate(&out) + sizeof(before), "a?: null, b?: null");
+}
+
 Test(schema_signature, writes_the_first_alternatives_of_many)
 {
 	expect_parameters("{\"properties\":{\"a\":{\"enum\":[1,2,3,4,5,6]},\"b\":{\"enum\":[1,2,3,"
