@@ -218,6 +218,9 @@ Test(config_http, closes_for_a_section_that_is_none_whatever_a_flag_says)
 
 Test(config_http, closes_for_what_may_restrict)
 {
+	static const char *const origins[] = {
+		"*", "http://a/", "http://", "://a", "http://*", "http://*.a", "http://a?b"};
+
 	expect_closed_by("{\"listen\": [\"127.0.0.1:1\"], \"token\": []}",
 		"/http/token: unexpected property 'token'; did you mean 'tokens'?");
 	expect_closed_by("{\"listen\": [\"127.0.0.1:1\"], \"limits\": {\"conections\": 1}}",
@@ -227,10 +230,14 @@ Test(config_http, closes_for_what_may_restrict)
 		"/http/limits: must be an object or null");
 	expect_closed_by("{\"listen\": [\"127.0.0.1:1\"], \"allowed_hosts\": [\"a:1\"]}",
 		"/allowed_hosts/0: must be a name or an address");
-	expect_closed_by("{\"listen\": [\"127.0.0.1:1\"], \"allowed_origins\": [\"*\"]}",
-		"/allowed_origins/0: must be an origin");
-	expect_closed_by("{\"listen\": [\"127.0.0.1:1\"], \"allowed_origins\": [\"http://a/\"]}",
-		"/allowed_origins/0: must be an origin");
+	for (size_t i = 0; i < sizeof(origins) / sizeof(*origins); i++) {
+		char section[128];
+
+		snprintf(section, sizeof(section),
+			"{\"listen\": [\"127.0.0.1:1\"], \"allowed_origins\": [\"%s\"]}",
+			origins[i]);
+		expect_closed_by(section, "/allowed_origins/0: must be an origin");
+	}
 	expect_closed_by("{\"listen\": [\"127.0.0.1:1\"], \"tls\": {\"cert\": \"/c\"}}",
 		"http.tls needs both");
 }
@@ -239,13 +246,14 @@ Test(config_http, reads_names)
 {
 	cr_assert_eq(
 		read_http("{\"allowed_hosts\": [\"tools.lan\", \"[::1]\", \"::2\", \"10.0.0.1\"],"
-			  " \"allowed_origins\": [\"https://panel.lan:8443\"], \"profile\":"
+			  " \"allowed_origins\": [\"https://panel.lan:8443\", \"http://a\"], "
+			  "\"profile\":"
 			  " \"kids\"}"),
 		0);
 	expect_silence();
 	cr_expect(config.http.has_hosts);
 	expect_list(&config.http.hosts, "tools.lan,::1,::2,10.0.0.1");
-	expect_list(&config.http.origins, "https://panel.lan:8443");
+	expect_list(&config.http.origins, "https://panel.lan:8443,http://a");
 	cr_expect_str_eq(config.http.profile, "kids");
 }
 
