@@ -20,6 +20,7 @@ static const char *const cases[][2] = {
 	{"a\u00adb\u3164\u115f\uffa0\u180b\ufe0f\ufff9",
 		"a\\u00adb\\u3164\\u115f\\uffa0\\u180b\\ufe0f\\ufff9"},
 	{"x\U000e0041\U000e0100", "x\\udb40\\udc41\\udb40\\udd00"},
+	{"\U0001bca0", "\\ud82f\\udca0"},
 	{"می\u200cخواهم क्\u200dष", "می\u200cخواهم क्\u200dष"},
 	{"می\u200c\u200cخ", "می\\u200c\\u200cخ"},
 	{"❤\ufe0f\u200d🔥 ⚠\ufe0f a\ufe0f ⚠\ufe0f\ufe0f 👩\u200d👧",
