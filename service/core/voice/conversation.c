@@ -251,8 +251,7 @@ static bool repeats(const struct conversation *conversation, const struct conver
 /* Return whether a call of ours has sent the message. */
 static bool is_ours(const struct bus_envelope *envelope)
 {
-	return envelope->context.count > 0 &&
-	       json_find_typed_at(&envelope->context, 0, BUS_MARK, JSON_STRING) != JSON_NONE;
+	return json_find_typed_at(&envelope->context, 0, BUS_MARK, JSON_STRING) != JSON_NONE;
 }
 
 void conversations_hear(

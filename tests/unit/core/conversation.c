@@ -116,6 +116,10 @@ Test(conversation, has_each_message_once)
 	hear_speech("a", "hello", ",'_namespace_compat_twin':false");
 	messages = ON_BUS("\"a\"");
 	cr_expect(strstr(strstr(messages, "hello") + 1, "hello"), "a person says it again");
+	for (int i = 0; i < 2; i++)
+		hear("{'type':'speak','data':{'utterance':'home'}}");
+	messages = ON_BUS("");
+	cr_expect(strstr(strstr(messages, "home") + 1, "home"), "without a context, too");
 }
 
 /* A program with an old client copies the mark of the utterance that it answers. */
