@@ -28,22 +28,17 @@ def code(*folders, suffixes=(".c", ".h")):
 def constants(text):
     found = {}
     for name, value in re.findall(r"^#define (\w+)\s+(.+?)\s*(?:/\*.*)?$", text, re.M):
-        found.setdefault(name, value)
+        found[name] = value if found.get(name, value) == value else "a name with two values"
     return found
 
 
 def number(text, names):
-    """The value of a constant expression of C, or None."""
-    text = re.sub(r"UINT64_C\((\w+)\)", r"\1", text)
-    text = re.sub(r"\b(\d+)[uUlL]+\b", r"\1", text)
-    for name in re.findall(r"\b[A-Z]\w*", text):
-        value = number(names[name], names) if name in names else None
-        if value is None:
-            return None
-        text = re.sub(rf"\b{name}\b", str(value), text)
-    if not re.fullmatch(r"[\d\s()<*+-]+", text):
-        return None
-    return eval(text)  # digits and operators only
+    """The value of a constant expression of C; a text that this cannot evaluate is an error."""
+    left = re.sub(r"UINT64_C\((\w+)\)|\b(\d+)[uUlL]+\b|\((?:size_t|u?int\d+_t)\)", r"\1\2", text)
+    left = re.sub(r"\b[A-Z]\w*", lambda found: str(number(names[found[0]], names)) if found[0] in names else found[0], left)
+    if not re.fullmatch(r"[\d\s()<*+-]+", left):
+        raise ValueError(f"`{text}` is no constant that can be evaluated here")
+    return eval(left)  # digits and operators only
 
 
 def types_of(node):
