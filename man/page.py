@@ -16,8 +16,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tables import (ROOT, SCHEMAS, SERVICE, code, error_branches, kinds_of_keys, load, members, schema, section,
-                    setting_nodes, shape, toolbox_setting_nodes, words_of)
+from tables import (ROOT, SCHEMAS, SERVICE, code, configuration_nodes, error_branches, field_rows, kinds_of_keys, load,
+                    objects_of, schema, section, shape, toolbox_setting_nodes, words_of)
 
 TEXT_COLUMNS = 78  # mandoc objects to more than 80 …
 SIGN_COLUMNS = 8  # … and reads a character outside of ASCII as \[u2026]
@@ -185,7 +185,7 @@ def key_entry(key, node, notes=()):
 
 
 def configuration():
-    for key, node in setting_nodes(schema("configuration")["properties"]["toolboxd"]):
+    for key, node in configuration_nodes():
         yield from key_entry(key, node)
 
 
@@ -204,26 +204,13 @@ def described(node):
     return node if "description" in node else {**node, "description": "An object: see below." if "properties" in node else "Its value."}
 
 
-def objects_within(node, name):
-    """Each object inside an object, with its way: of an array NAME[], of an object with any keys NAME{}."""
-    parts = [(f"{name}.{key}" if name else key, inner) for key, inner in node.get("properties", {}).items()]
-    parts += [(f"{name}[]", node.get("items")), (f"{name}{{}}", node.get("additionalProperties"))]
-    parts += [(f"{name}{{}}", inner) for inner in node.get("patternProperties", {}).values()]
-    for way, inner in parts:
-        if isinstance(inner, dict):
-            if "properties" in inner:
-                yield way, inner
-            yield from objects_within(inner, way)
-
-
 def manifest():
     top = schema("toolbox-manifest")
     tool = top["properties"]["tools"]["items"]
     of_kinds = kinds_of_keys()
     for key, node in top["properties"].items():
         yield from key_entry(key, described(node), [f"kinds {', '.join(of_kinds[key])}"] if key in of_kinds else [])
-    named = [pair for name, node in top.get("$defs", {}).items() for pair in ((name, node), *objects_within(node, name))]
-    for title, node in [*objects_within(top, ""), *named]:
+    for title, node in objects_of(top):
         yield f"# MEMBERS OF {title.upper()}"
         yield ""
         for key, inner in node["properties"].items():
@@ -246,14 +233,10 @@ def pretty(value, columns=JSON_COLUMNS, indent=0):
 
 
 def fields(node):
-    seen = set()
-    for key, inner, required in members(node):
-        if key in seen:
-            continue
-        seen.add(key)
-        yield f"\t*{plain(key)}* ({prose(shape(inner))}{'' if required else ', optional'})"
-        if inner.get("description"):
-            yield f"\t\t{first_safe(prose(inner['description']))}"
+    for key, kind, text, required in field_rows(node):
+        yield f"\t*{plain(key)}* ({prose(kind)}{'' if required else ', optional'})"
+        if text:
+            yield f"\t\t{first_safe(prose(text))}"
         yield ""
 
 

@@ -46,21 +46,27 @@ def types_of(node):
     return [kind] if isinstance(kind, str) else list(kind)
 
 
+# What a reference means in a cell.
+REFERENCES = {"#/$defs/step": "step", "urn:toolboxd:definition": "definition", "urn:toolboxd:definition#/$defs/full": "definition",
+              "urn:toolboxd:messages:ovos.tools.approval.requested": "data of `ovos.tools.approval.requested`"}
+
+
 def shape(node):
     """Type and range, for a cell."""
-    if node.get("$ref", "").startswith("#/$defs/step"):
-        return "step"
     if "$ref" in node:
-        return "definition" if "definition" in node["$ref"] else "error"
+        return REFERENCES[node["$ref"]]
     if "const" in node:
         return f"`{json.dumps(node['const'])}`"
     if "enum" in node:
-        return ", ".join(f"`{json.dumps(value)}`" for value in node["enum"] if value is not None)
+        texts = [f"`{json.dumps(value)}`" for value in node["enum"] if value is not None]
+        return ", ".join(texts) + (" or null" if None in node["enum"] else "")
+    if "type" not in node and ("oneOf" in node or "anyOf" in node):
+        return " or ".join(shape(branch) for branch in node.get("oneOf", node.get("anyOf")))
     kinds = [kind for kind in types_of(node) if kind != "null"]
-    text = " or ".join(kinds) or "any"
+    text = " or ".join(kinds or types_of(node)) or "any"
     if kinds == ["array"] and "items" in node:
         inner = shape(node["items"])
-        text = f"array of {inner}" if inner not in ("object", "any") else "array"
+        text = f"array of ({inner})" if re.search(", | or ", inner) else f"array of {inner}" if inner not in ("object", "any") else "array"
     low, high = node.get("minimum"), node.get("maximum")
     if low is not None and high is not None:
         text += f", {low} to {high}"
@@ -84,9 +90,20 @@ def members(node, prefix=""):
             yield from members(items, f"{prefix}{key}[].")
         if "properties" in inner:
             yield from members(inner, f"{prefix}{key}.")
-    for branch in node.get("oneOf", []):
+    for branch in (*node.get("oneOf", []), *node.get("anyOf", [])):
         if "$ref" not in branch:
             yield from members(branch, prefix)
+
+
+def field_rows(node):
+    """Rows (key, type and range, description, is it required): a key that only alternatives have has the shapes of all."""
+    found = {}
+    for key, inner, required in members(node):
+        row = found.setdefault(key, ([], inner.get("description", ""), required))
+        if key not in node.get("properties", {}) or not row[0]:
+            row[0].append(shape(inner))
+    for key, (shapes, text, required) in found.items():
+        yield key, " or ".join(dict.fromkeys(shapes)), text, required
 
 
 def setting_nodes(node, prefix=""):
@@ -98,6 +115,43 @@ def setting_nodes(node, prefix=""):
             yield from setting_nodes(inner, f"{prefix}{key}.")
         else:
             yield prefix + key, inner
+
+
+def inner_setting_nodes(key, node):
+    """The members of the objects that a setting is a list or a map of, or that it may be."""
+    mistake = {name: node[name] for name in ("x-mistake",) if name in node}
+    for way, inner in ((f"{key}[].", node.get("items", {})), (f"{key}.<name>.", node.get("additionalProperties", {})),
+                       *((f"{key}.", branch) for branch in node.get("oneOf", []))):
+        if isinstance(inner, dict) and "properties" in inner:
+            yield from setting_nodes({**mistake, **inner}, way)
+
+
+def configuration_nodes():
+    """The settings of `toolboxd` but those of one toolbox, with the members of the objects inside them."""
+    for key, node in setting_nodes(schema("configuration")["properties"]["toolboxd"]):
+        yield key, node
+        if key != "toolboxes":
+            yield from inner_setting_nodes(key, node)
+
+
+def objects_within(node, name):
+    """Each object inside an object, with its way: of an array NAME[], of an object with any keys NAME{}."""
+    parts = [(f"{name}.{key}" if name else key, inner) for key, inner in node.get("properties", {}).items()]
+    parts += [(f"{name}[]", node.get("items")), (f"{name}{{}}", node.get("additionalProperties"))]
+    parts += [(f"{name}{{}}", inner) for inner in node.get("patternProperties", {}).values()]
+    for way, inner in parts:
+        if isinstance(inner, dict):
+            if any("type" in one or "enum" in one or "description" in one for one in inner.get("properties", {}).values()):
+                yield way, inner
+            yield from objects_within(inner, way)
+
+
+def objects_of(top):
+    """Each object inside a schema, and in its definitions, but for the ones of which nothing but bounds is there."""
+    yield from objects_within(top, "")
+    for name, node in top.get("$defs", {}).items():
+        yield name, node
+        yield from objects_within(node, name)
 
 
 def toolbox_setting_nodes(node):
