@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What goes on beside a call: cancelling it, watching it, several hosts for one toolbox."""
+import json
 import time
 
 import manifests
@@ -45,12 +46,17 @@ def test_a_definition_has_the_deadline_of_its_tool(launch, tmp_path):
     manifests.toolbox(tmp_path / "a.d", "box", [manifests.labs("of_box")],
                       limits={"timeout_ms": 900})
     manifests.toolbox(tmp_path / "a.d", "rest", [manifests.labs("of_all")])
-    service = launch({"timeout_ms": 1100}, [tmp_path / "a.d"])
+    (tmp_path / "a.d" / "sent.json").write_text(json.dumps({"kind": "bus", "risk": "read", "tools": [
+        {"name": "ask", "description": "Ask.", "argument_schema": {"type": "object"},
+         "bus": {"topic": "a.question", "reply": "an.answer"}}]}))
+    service = launch({"timeout_ms": 1100, "start_timeout_ms": 4000}, [tmp_path / "a.d"])
     with Caller(service.url) as caller:
         for name, deadline in ("absolute", 700), ("of_box", 900), ("of_all", 1100):
             which = {"name": name, "deadline": True}
-            assert caller.call("ovos.tools.get", which)["timeout_ms"] == deadline
-        assert not any("timeout_ms" in tool for tool in caller.call("ovos.tools.list")["tools"])
+            definition = caller.call("ovos.tools.get", which)
+            assert (definition["timeout_ms"], definition["start_timeout_ms"]) == (deadline, 4000)
+        assert "start_timeout_ms" not in caller.call("ovos.tools.get", {"name": "ask", "deadline": True}), "no process"
+        assert not any({"timeout_ms", "start_timeout_ms"} & set(tool) for tool in caller.call("ovos.tools.list")["tools"])
 
 
 def test_a_call_that_waits_is_cancelled(own):

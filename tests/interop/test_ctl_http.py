@@ -414,15 +414,16 @@ def test_a_person_is_waited_for(launch, tmp_path, request):
         assert process.returncode == DONE and place.exists(), out
 
 
-@pytest.mark.parametrize("reports,least,most", [(0, 15, 19), (2, 15 + 6, 15 + 6 + 4)])
-def test_a_call_of_which_nothing_comes_is_given_up(tmp_path, request, reports, least, most):
-    """After its deadline and 15 s, which each report of progress begins anew."""
-    if not request.config.getoption("--long"):
+@pytest.mark.parametrize("start_ms,reports,least,most", [(1, 0, 5, 10), (None, 0, 15, 19), (10000, 2, 15 + 6, 15 + 6 + 4)])
+def test_a_call_of_which_nothing_comes_is_given_up(tmp_path, request, start_ms, reports, least, most):
+    """After its deadline, the start of a process and 5 s, which each report of progress begins anew."""
+    if start_ms != 1 and not request.config.getoption("--long"):
         pytest.skip("it waits for 15 s")
+    definition = {"name": "add", "timeout_ms": 500, **({"start_timeout_ms": start_ms} if start_ms else {})}
 
     def answer(connection):
         if b"GET" in requests[-1]:
-            connection.sendall(page('{"name": "add", "timeout_ms": 500}'))
+            connection.sendall(page(json.dumps(definition)))
             return
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
         for _ in range(reports):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`toolboxctl invoke --file`: a tool without a daemon, in a service of its own that nobody else can
 use, that is gone afterwards, and that says what `check` says."""
+import json
 import os
 import signal
 import subprocess
@@ -11,6 +12,7 @@ import pytest
 from processes import (EVENT_SECONDS, TOOLBOXCTL, children, environment, is_alive, listening,
                        toolboxctl, until, write_configuration)
 from test_history import crashy
+from test_mcp_servers import command as mcp_server
 from websocket_peer import Closed, Peer
 
 DONE, ERROR, USAGE = range(3)
@@ -47,6 +49,18 @@ def test_a_registration_folder(invoke, tmp_path):
     manifests.toolbox(folder, "more", [manifests.labs("size")])
     done = invoke(folder, "size", "value=-3")
     assert done.returncode == DONE and '"result": 3' in done.stdout, done.stderr
+
+
+def test_a_server_that_needs_more_than_a_minute_to_start(tmp_path, times):
+    """Its service has a configuration that gives it so much."""
+    if not times(False, True):
+        pytest.skip("it waits for more than a minute: --long")
+    write_configuration(tmp_path / "home", {"toolboxd": {"start_timeout_ms": 300000}})
+    manifest = tmp_path / "slow.json"
+    manifest.write_text(json.dumps({"kind": "mcp", "risk": "read", "mcp": {
+        "command": ["sh", "-c", 'sleep 62; exec "$@"', "sh", *mcp_server()]}}))
+    done = toolboxctl("invoke", "--file", str(manifest), "add", "a=1", home=tmp_path / "home", seconds=300)
+    assert done.returncode == DONE and '"sum": 2' in done.stdout, done
 
 
 def test_what_is_wrong_with_the_file_is_said_as_check_says_it(invoke, tmp_path):

@@ -119,11 +119,12 @@ def test_a_server_that_a_bare_name_may_mean_is_asked_once(servers, tmp_path):
 @pytest.mark.parametrize("era", ERAS)
 def test_a_server_is_listed_and_called(servers, era):
     servers.add("box", *(["--legacy"] if era == "legacy" else []))
-    with Caller(servers.start().url) as caller:
+    with Caller(servers.start({"start_timeout_ms": 10000}).url) as caller:
         tools = servers.await_tools(caller)
         assert list(tools)[:5] == ["add", "fail", "refuse", "wait", "die"]
         assert len(tools) == len(mcp_server.TOOLS)
         assert tools["add"]["description"] == "Add two integers."
+        assert caller.call("ovos.tools.get", {"name": "add", "deadline": True})["start_timeout_ms"] == 60000
         answer = caller.invoke("add", {"a": 2, "b": 3})
         assert answer["result"] == {"content": [{"type": "text", "text": "5"}],
                                     "structured": {"sum": 5}}

@@ -480,10 +480,10 @@ def respond(peer, request, data):
 
 
 @contextlib.contextmanager
-def asking(home, *args):
+def asking(home, *args, timeout=("--timeout", str(EVENT_SECONDS))):
     """toolboxctl as the client of a bus."""
     bus = FakeBus()
-    command = subprocess.Popen([TOOLBOXCTL, *args, "--timeout", str(EVENT_SECONDS), "--bus", bus.url],
+    command = subprocess.Popen([TOOLBOXCTL, *args, *timeout, "--bus", bus.url],
                                env=environment(home), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         yield bus.wait_for_client(), command, bus
@@ -505,6 +505,32 @@ def test_a_request_waits_for_a_service_that_comes_later(tmp_path):
         respond(peer, read_next(peer, ALIVE), {"status": True})
         respond(peer, read_next(peer, "ovos.tools.status"), {"done": 1})
         assert command.communicate(timeout=EVENT_SECONDS) == ('{"done": 1}\n', "")
+
+
+def test_a_call_without_a_terminal_has_reports_of_progress(tmp_path):
+    """Each begins the deadline of a call anew, and with it the time of toolboxctl."""
+    with asking(tmp_path, "invoke", "add", "--json") as (peer, command, _):
+        request = read_next(peer, "ovos.tools.get")
+        respond(peer, read_next(peer, ALIVE), {"status": True})
+        respond(peer, request, {"name": "add", "argument_schema": {"type": "object"}})
+        call = read_next(peer, "ovos.tools.invoke")
+        assert call["data"]["progress"] is True
+        respond(peer, call, {"result": {}})
+        assert command.communicate(timeout=EVENT_SECONDS) == ('{"result": {}}\n', "")
+
+
+def test_a_dry_run_has_the_time_of_a_call(tmp_path, times):
+    """The process of a toolbox in Python judges the arguments, and starts for that."""
+    if not times(False, True):
+        pytest.skip("it waits for more than the 5 s of other requests: --long")
+    with asking(tmp_path, "invoke", "add", "--dry-run", "--json", timeout=()) as (peer, command, _):
+        request = read_next(peer, "ovos.tools.get")
+        respond(peer, read_next(peer, ALIVE), {"status": True})
+        respond(peer, request, {"name": "add", "argument_schema": {"type": "object"}})
+        request = read_next(peer, "ovos.tools.validate")
+        time.sleep(7)
+        respond(peer, request, {"valid": True})
+        assert command.communicate(timeout=EVENT_SECONDS) == ('{"valid": true}\n', "")
 
 
 def test_a_request_is_not_repeated_to_a_service_that_has_it(tmp_path):

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "catalogue/definition.h"
+#include "catalogue/kind.h"
 #include "catalogue/markdown.h"
 #include "core/call/calls.h"
 #include "core/request/request.h"
@@ -245,8 +246,12 @@ void listing_get(const struct offer *offer, const struct config *config,
 		return;
 	/* The definition is flat: its members, without its braces, are the answer's. */
 	buffer_append(&answer->message, tool->definition + 1, tool->definition_size - 2);
-	if (scope->request.wants_deadline)
-		answer_member_number(answer, "timeout_ms", call_timeout_ms(config, tool, 0));
+	if (!scope->request.wants_deadline)
+		return;
+	answer_member_number(answer, "timeout_ms", call_timeout_ms(config, tool, 0));
+	if (kind_facts(tool->toolbox->package->kind)->workers > 0)
+		answer_member_number(answer, "start_timeout_ms",
+			package_start_ms(tool->toolbox->package, config->start_timeout_ms));
 }
 
 /* The size of a context that is returned whole in any case, and of all contexts together. */

@@ -29,15 +29,8 @@
 /* The time that messages on their way may take after the end of a question. */
 #define RESOLVE_MS 2000
 
-/* The time that a call may take beyond its deadline, whose clock does not run while a process
- * starts. */
-#define START_MS 15000
-
 /* The time that the response of the service to the end of a --timeout may take. */
 #define RESPONSE_MS 1000
-
-/* The deadline of a tool without a deadline in its definition. */
-#define DEADLINE_MS 30000
 
 /* The time for which --yes attaches. */
 #define ATTACH_SECONDS 60
@@ -237,22 +230,20 @@ static int write_request(
 	ctl_request_member(data, "call_id", waiting->call_id);
 	if (options->has_timeout)
 		json_write_member_u64(data, "timeout_ms", options->timeout_ms);
-	if (waiting->progress.is_shown || ctl_session_is_http(waiting->session))
-		ctl_request_flag(data, "progress");
+	/* Each report begins the deadline of the call anew, and with it our time. */
+	ctl_request_flag(data, "progress");
 	json_write_member_json(data, "args", waiting->args->data, waiting->args->size);
 	return 0;
 }
 
 /* Send the request, and wait for the response. */
-static int ask_service(struct waiting *waiting, const struct ctl_options *options,
-	uint64_t deadline_ms, struct ctl_response *ret_response)
+static int ask_service(struct waiting *waiting, const struct ctl_options *options, uint64_t most_ms,
+	struct ctl_response *ret_response)
 {
 	static const char *const topics[] = {
 		REQUESTED_TOPIC, RESOLVED_TOPIC, RESPOND_TOPIC ".response", PROGRESS_TOPIC};
 	cleanup(buffer_deinit) struct buffer data = {0};
-	uint64_t wait_ms = options->has_timeout
-				   ? options->timeout_ms + RESPONSE_MS
-				   : (deadline_ms ? deadline_ms : DEADLINE_MS) + START_MS;
+	uint64_t wait_ms = options->has_timeout ? options->timeout_ms + RESPONSE_MS : most_ms;
 	int r = write_request(waiting, options, &data);
 
 	if (r == 0)
@@ -272,7 +263,7 @@ static int ask_service(struct waiting *waiting, const struct ctl_options *option
 }
 
 int call_run(struct ctl_session *session, const struct ctl_options *options,
-	const struct buffer *args, uint64_t deadline_ms, struct ctl_response *ret_response,
+	const struct buffer *args, uint64_t most_ms, struct ctl_response *ret_response,
 	int *ret_signal)
 {
 	struct waiting waiting = {
@@ -293,7 +284,7 @@ int call_run(struct ctl_session *session, const struct ctl_options *options,
 	if (r != 0)
 		return r;
 	progress_begin(&waiting.progress);
-	r = ask_service(&waiting, options, deadline_ms, ret_response);
+	r = ask_service(&waiting, options, most_ms, ret_response);
 	*ret_signal = waiting.signal;
 	progress_deinit(&waiting.progress);
 	if (options->yes && !waiting.signal)

@@ -11,7 +11,7 @@
 /*
  * A call, from its request to its end.
  *
- *   invoke ─▶ its deadline, and a while for a process to start;
+ *   invoke ─▶ its deadline, and the time of a process for its start;
  *     │       no time passes while a person is asked
  *     │
  *     ├─ progress ─▶ a line on the terminal
@@ -20,9 +20,9 @@
  *     └─ its response
  */
 
-/* Call the tool named by the command line with @args. @deadline_ms: the tool's own, 0 if not known.
+/* Call the tool named by the command line with @args. @most_ms: its time without --timeout.
  * Return 0 with @ret_response, or a status after a complaint. *ret_signal is the signal that
  * cancelled the call, or 0. */
 int call_run(struct ctl_session *session, const struct ctl_options *options,
-	const struct buffer *args, uint64_t deadline_ms, struct ctl_response *ret_response,
+	const struct buffer *args, uint64_t most_ms, struct ctl_response *ret_response,
 	int *ret_signal);

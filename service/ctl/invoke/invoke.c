@@ -28,8 +28,15 @@
  *   words and their files ─▶ get, for the schema and the deadline ────▲
  */
 
-/* The longest deadline of a tool that is waited for. */
-#define DEADLINE_MAX_MS (UINT64_C(86400) * 1000)
+/* The deadline of a tool and the time for a start, for a definition without them. */
+#define TIMEOUT_MS       30000
+#define START_TIMEOUT_MS 10000
+
+/* The longest of such a time. */
+#define TIME_MAX_MS (UINT64_C(86400) * 1000)
+
+/* The time that messages may be on their way. */
+#define TRAVEL_MS 5000
 
 /* The exit status after a signal, less its number. */
 #define SIGNAL_STATUS 128
@@ -135,13 +142,19 @@ static int write_words(struct given *given, const struct ctl_options *options,
 	return report_refusal(r, &reason);
 }
 
-/* Return the deadline of the tool, or 0. */
-static uint64_t deadline_of(const struct ctl_response *definition)
+/* Return the time in the member @key of the definition, else @usual_ms. */
+static uint64_t read_time(const struct ctl_response *definition, const char *key, uint64_t usual_ms)
 {
-	uint64_t ms = 0;
+	json_read_u64(&definition->tape, json_find(&definition->tape, 0, key), &usual_ms);
+	return usual_ms < TIME_MAX_MS ? usual_ms : TIME_MAX_MS;
+}
 
-	json_read_u64(&definition->tape, json_find(&definition->tape, 0, "timeout_ms"), &ms);
-	return ms < DEADLINE_MAX_MS ? ms : DEADLINE_MAX_MS;
+/* Return the time that a call of the tool may take. Its deadline does not run while a process
+ * starts. */
+static uint64_t most_ms(const struct ctl_response *definition)
+{
+	return read_time(definition, "timeout_ms", TIMEOUT_MS) +
+	       read_time(definition, "start_timeout_ms", START_TIMEOUT_MS) + TRAVEL_MS;
 }
 
 /* Ask on @topic for the tool with the arguments, and @flag (NULL: none). */
@@ -186,6 +199,9 @@ static int call_tool(
 
 	if (r == 0)
 		r = write_words(given, options, &definition);
+	/* A process may judge the arguments, within the time of a call. */
+	if (r == 0 && options->dry_run && !options->has_timeout)
+		ctl_session_set_patience(session, most_ms(&definition));
 	if (r == 0 && options->dry_run)
 		r = ask_for(
 			session, "ovos.tools.validate", NULL, options, &given->object, &response);
@@ -193,7 +209,7 @@ static int call_tool(
 		r = ask_for(session, "ovos.tools.invoke", "background", options, &given->object,
 			&response);
 	else if (r == 0)
-		r = call_run(session, options, &given->object, deadline_of(&definition), &response,
+		r = call_run(session, options, &given->object, most_ms(&definition), &response,
 			&signal_number);
 	if (r == 0 || (r == CTL_NO_ANSWER && response.text.size > 0)) {
 		int status = print_response(options, &response, &definition);
@@ -247,7 +263,6 @@ static int call_privately(const struct ctl_options *options, struct given *given
 			return CTL_ERROR;
 		flags.trace_files = path;
 	}
-	/* A Python toolbox takes seconds to describe itself. */
 	if (!options->has_timeout)
 		patient.timeout_ms = PRIVATE_TIMEOUT_MS;
 	r = private_service_start(&flags, &private);

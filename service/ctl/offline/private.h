@@ -22,8 +22,9 @@ struct private_service {
 	struct bus_address address; /* with the token */
 };
 
-/* The time for the first response: a Python toolbox takes seconds to describe itself. */
-#define PRIVATE_TIMEOUT_MS 60000
+/* The time for a response. The service itself bounds the start of a toolbox and a call, by its
+ * configuration, and its end is noticed at once. */
+#define PRIVATE_TIMEOUT_MS 86400000
 
 /* Return 0 when @path, the value of --toolbox-dir or NULL, is an existing folder, else CTL_USAGE
  * after a complaint. */
