@@ -14,6 +14,7 @@
 #include "json/reader.h"
 #include "json/span.h"
 #include "json/writer.h"
+#include "util/assert.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/pace.h"
@@ -52,6 +53,7 @@ static struct http_connection *leave_connection(struct exchange *exchange)
 
 /* ── the response ────────────────────────────────────────────────────────────────────────────── */
 
+/* Return the status of the response to a whole request: a skipped call is always one of a batch. */
 static unsigned int status_of_answer(const struct answer *answer)
 {
 	static const unsigned int statuses[ANSWER_CODES] = {
@@ -70,12 +72,12 @@ static unsigned int status_of_answer(const struct answer *answer)
 		[ANSWER_CANCELLED] = 499,
 		[ANSWER_UNAVAILABLE] = 503,
 		[ANSWER_TOO_LARGE] = 413,
-		[ANSWER_SKIPPED] = 424,
 		[ANSWER_UNKNOWN_JOB] = 404,
 	};
 
 	if (!answer_is_error(answer))
 		return 200;
+	check(answer->code != ANSWER_SKIPPED);
 	return answer->code == ANSWER_TOO_LARGE && answer->is_oversized ? 500
 									: statuses[answer->code];
 }
