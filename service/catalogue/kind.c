@@ -16,6 +16,7 @@ const struct kind_facts kind_table[N_KINDS] = {
 			.memory_mb = SANDBOX_MEMORY_MB,
 			.timeout_ms = TIMEOUT_MS,
 			.fills_defaults = true,
+			.has_ring = true,
 		},
 	[KIND_PLUGIN] =
 		{
@@ -27,6 +28,7 @@ const struct kind_facts kind_table[N_KINDS] = {
 			.fills_defaults = true,
 			.describes_tools = true,
 			.asks_caller = true,
+			.has_ring = true,
 		},
 	[KIND_COMMAND] =
 		{
@@ -37,6 +39,7 @@ const struct kind_facts kind_table[N_KINDS] = {
 			.fills_defaults = true,
 			.has_guard = true,
 			.asks_caller = true,
+			.has_ring = true,
 		},
 	[KIND_PYTHON] =
 		{

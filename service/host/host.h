@@ -135,6 +135,7 @@ struct host_options {
 	uint64_t start_timeout_ms;
 	bool has_bus;   /* it may send to the bus, and receive its subscribed topics */
 	bool carries;   /* it runs several calls at a time, and ends one on request */
+	bool has_ring;  /* its answers may come in a ring (wire/ring.h) */
 	bool has_guard; /* it starts its toolbox through a guard (worker/sandbox/guard.h): class
 			   `command` */
 	bool yields;    /* nicer than the daemon from its start on, with its children */

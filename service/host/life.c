@@ -100,8 +100,7 @@ static int set_up(struct host *host, const struct host_options *options)
 		r = loop_timer_init(&host->hold, host->loop, on_hold, host);
 	if (r)
 		return r;
-	/* A host that carries calls waits for others, and gains nothing by it. */
-	r = options->carries ? 0 : ring_init(&host->ring);
+	r = options->has_ring ? ring_init(&host->ring) : 0;
 	r = r ? r
 	      : process_spawn(options->program, options->toolbox_id, options->libraries,
 			&host->ring, &process);

@@ -458,6 +458,8 @@ int worker_start(struct worker *worker)
 		.start_timeout_ms = worker->options->start_timeout_ms,
 		.has_bus = has_bus(worker),
 		.carries = worker->carries,
+		/* A host that carries calls waits for others, and gains nothing by a ring. */
+		.has_ring = kind_facts(worker->package->kind)->has_ring && !worker->carries,
 		.has_guard = package_has_guard(worker->package),
 		.yields = worker->counts->yield || package_starts_programs(worker->package),
 	};

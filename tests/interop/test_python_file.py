@@ -3,10 +3,12 @@
 import json
 import os
 import sys
+from pathlib import Path
 
+import manifests
 import pytest
 from caller import Caller
-from processes import EVENT_SECONDS, ROOT, toolboxctl, until
+from processes import EVENT_SECONDS, ROOT, is_alive, toolboxctl, until
 
 sys.path.insert(0, str(ROOT / "clients" / "python"))
 
@@ -142,6 +144,24 @@ def names(caller):
 
 def invoke(caller, tool, **args):
     return caller.call("ovos.tools.invoke", {"name": tool, "args": args})
+
+
+def test_only_a_host_that_answers_in_a_ring_has_one(launch, tmp_path):
+    """A program in Python answers through the socket."""
+    manifests.toolbox(tmp_path / "toolbox.d", "numbers", [manifests.labs()])
+    (tmp_path / "toolbox.d" / "lights.py").write_text(LIGHTS)
+    (tmp_path / "toolbox.d" / "lights.json").write_text(json.dumps({"kind": "python", "file": "lights.py"}))
+    service = launch({"approval": {"mode": "off"}, "start_timeout_ms": int(EVENT_SECONDS * 1000)}, [tmp_path / "toolbox.d"])
+
+    def n_rings():
+        return Path(f"/proc/{service.daemon.process.pid}/maps").read_text().count("memfd:answers")
+
+    with Caller(service.url) as caller:
+        until(lambda: "process" in names(caller), EVENT_SECONDS, "the tools")
+        pid = invoke(caller, "process")["result"]["result"]
+        assert is_alive(pid) and n_rings() == 0
+        assert invoke(caller, "absolute", value=-2)["result"] == {"result": 2} and is_alive(pid)
+        assert n_rings() == 1
 
 
 def test_annotations_and_docstrings_define_the_tools(caller):

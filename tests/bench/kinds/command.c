@@ -73,6 +73,7 @@ static bool start(struct bench *bench, const char *host_program, const char *pro
 		.stderr_max = 8192,
 		.start_timeout_ms = WAIT_MS,
 		.has_guard = true,
+		.has_ring = true,
 	};
 
 	buffer_printf(&load,
