@@ -154,24 +154,24 @@ static bool fits_now(const struct ring_writer *writer, size_t size)
 	return used <= RING_BYTES && size <= RING_BYTES - used;
 }
 
-static void wake(const struct ring_writer *writer)
+/* Wake the daemon if it wants that. Return 1, or a negative errno. */
+static int wake(const struct ring_writer *writer)
 {
 	const uint64_t one = 1;
 
 	if (atomic_load(&writer->memory->wants_wake) == 0 ||
 		atomic_exchange(&writer->memory->wants_wake, 0) == 0)
-		return;
-	/* An error: the daemon has ended, or the toolbox has closed the descriptor. */
-	(void)!write(writer->wake_fd, &one, sizeof(one));
+		return 1;
+	return write(writer->wake_fd, &one, sizeof(one)) < 0 ? -errno : 1;
 }
 
-bool ring_put(struct ring_writer *writer, uint32_t sent, const char *frame, size_t size)
+int ring_put(struct ring_writer *writer, uint32_t sent, const char *frame, size_t size)
 {
 	struct ring_memory *memory = writer->memory;
 
 	if (!memory || atomic_load_explicit(&memory->taken, memory_order_acquire) != sent ||
 		!fits_now(writer, size))
-		return false;
+		return 0;
 	for (size_t at = 0; at < size;) {
 		size_t run = run_of(writer->written, size - at);
 
@@ -180,6 +180,5 @@ bool ring_put(struct ring_writer *writer, uint32_t sent, const char *frame, size
 		at += run;
 	}
 	atomic_store(&memory->written, writer->written);
-	wake(writer);
-	return true;
+	return wake(writer);
 }

@@ -27,9 +27,9 @@ int send_join_ring(void)
 }
 
 /* LOADED, the first one, goes through the wire, as LISTENER before it. */
-static bool put_frame(const struct buffer *out)
+static int put_frame(const struct buffer *out)
 {
-	return n_sent > 0 && ring_put(&ring, n_sent, out->data, out->size);
+	return n_sent > 0 ? ring_put(&ring, n_sent, out->data, out->size) : 0;
 }
 
 static int write_frame(int wire, const struct buffer *out)
@@ -51,10 +51,11 @@ int send_frame(int wire, struct buffer *out)
 {
 	int r = buffer_status(out);
 
-	if (r == 0 && !put_frame(out))
+	r = r ? r : put_frame(out);
+	if (r == 0)
 		r = write_frame(wire, out);
 	buffer_recycle(out, KEEP_BYTES);
-	return r;
+	return r < 0 ? r : 0;
 }
 
 /* Report an unbuildable or unsendable result. */

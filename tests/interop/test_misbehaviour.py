@@ -57,6 +57,7 @@ BETRAYALS = [
     ("write_ring", {"bytes": 100}, [("host_crashed", MALFORMED)]),
     ("wake_for_nothing", {}, [("host_crashed", MALFORMED)]),
     ("replace_wire", {}, [None]),
+    ("close_wake", {}, [None]),
     ("close_everything", {}, [None]),
     ("print", {"fd": 1, "bytes": 10 << 20}, [None]),
     ("print", {"fd": 2, "bytes": 10 << 20}, [None]),

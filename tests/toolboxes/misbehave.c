@@ -223,6 +223,22 @@ EXPORT(void, close_wire, bool hangs)
 		sleep_for_ever();
 }
 
+EXPORT(void, close_wake, void)
+{
+	close(WIRE_WAKE_FD);
+}
+
+/* No later wake-up fits into the eventfd. */
+EXPORT(void, fill_wake, void)
+{
+	const uint64_t most = UINT64_MAX - 1;
+	uint64_t earlier;
+
+	(void)!read(WIRE_WAKE_FD, &earlier, sizeof(earlier));
+	if (write(WIRE_WAKE_FD, &most, sizeof(most)) < 0)
+		abort();
+}
+
 /* The daemon can send, but nothing comes back any more. */
 EXPORT(void, shut_wire, void)
 {

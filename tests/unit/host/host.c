@@ -364,7 +364,8 @@ Test(host, keeps_the_order_of_large_and_small_answers, .timeout = LIMIT)
 Test(host, ends_when_it_cannot_be_asked_any_more, .timeout = LIMIT)
 {
 	static const char *const calls[][2] = {{"close_wire", "{\"hangs\":false}"},
-		{"close_everything", "{}"}, {"replace_wire", "{}"}};
+		{"close_everything", "{}"}, {"replace_wire", "{}"}, {"close_wake", "{}"},
+		{"fill_wake", "{}"}};
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
 		struct guest guest = {0};

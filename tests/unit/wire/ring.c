@@ -41,7 +41,7 @@ static bool put(uint64_t id, size_t size, uint32_t sent)
 
 	memset(payload, (int)(id % 251), sizeof(payload));
 	wire_write(&frame, WIRE_RESULT, id, payload, size, NULL, 0);
-	return ring_put(&writer, sent, frame.data, frame.size);
+	return ring_put(&writer, sent, frame.data, frame.size) == 1;
 }
 
 /* Take the next frame, which must be as put() has written it. */
