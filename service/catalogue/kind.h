@@ -52,7 +52,7 @@ struct kind_facts {
 	bool has_guard;       /* with any sandbox: its calls may leave processes */
 	bool has_bus;         /* its tools may speak and listen on the bus (core/proxy.h) */
 	bool carries_calls;   /* a host runs several calls at a time (wire/wire.h) */
-	bool has_ring;        /* a host that runs one puts its answers into a ring (wire/ring.h) */
+	bool has_ring;        /* a host of single calls puts answers into a ring (wire/ring.h) */
 	bool asks_caller;     /* a call carries its caller (struct wire_invoke) */
 	bool asks_session;    /* it is a message in the session of its caller */
 	/* its hosts decide what arguments and results are good (catalogue/arguments.h) */

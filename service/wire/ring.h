@@ -97,7 +97,7 @@ struct ring_writer {
 int ring_join(struct ring_writer *writer, int memory_fd, int wake_fd);
 
 /* Put the whole frame @frame of @size bytes into the ring, and wake the daemon if it wants that.
- * @sent: the frames that went through the socket so far. Return 1; 0 when the ring has not taken the
- * frame, which goes through the socket then; or a negative errno when it has, but the toolbox has
- * closed @wake_fd: the end of the process, which has to follow, wakes the daemon. */
+ * @sent: the frames that went through the socket so far. Return 1; 0 when the frame has not been
+ * taken, and goes through the socket; or a negative errno when the ring has the frame, but the
+ * toolbox has closed @wake_fd: the end of the process, which has to follow, wakes the daemon. */
 int ring_put(struct ring_writer *writer, uint32_t sent, const char *frame, size_t size);
