@@ -24,9 +24,10 @@
  *   text ──mcp_take──▶ message ─▶ join ─▶ mcp/server/methods
  *                         │                 ├─ initialize, ping, … ─────────▶ respond
  *                         └─ refused ──┐    ├─ tools/list ◀──── list ───────▶ respond
- *                                      ▼    ├─ tools/call ────▶ call ──┐
- *                                  respond  └─ listen ────────▶ listen ┤
- *                                                                      ▼
+ *                                      ▼    ├─ tools/call ────▶ call, or search ┐
+ *                                  respond  ├─ tasks/… ───────▶ ask_job ────────┤
+ *                                           └─ listen ────────▶ listen ┐        │
+ *                                                                      ▼        ▼
  *   progress ─────────mcp_exchange_report──────────────▶ ┌───────────────┐ ─▶ notify
  *   the answer ───────mcp_exchange_answer──────────────▶ │   requests    │ ─▶ respond
  *   tools change ─────mcp_engine_changed───────────────▶ │   in flight   │ ─▶ notify

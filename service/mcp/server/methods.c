@@ -12,7 +12,8 @@
 #include "mcp/server/tasks.h"
 
 /*
- * A method of MCP has two functions and a row of the table at the end, and no other place.
+ * A method of MCP has a value of enum mcp_method, and a row of the table at the end with its
+ * functions: to read its parameters, and to write or serve the response.
  *
  *   text ─mcp_message_read─▶ row ─mcp_message_check─▶ row.read ─▶ join ─▶ row.serve
  */
