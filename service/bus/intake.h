@@ -49,7 +49,7 @@ struct intake {
 	bool is_wanted;        /* the topic was found */
 	size_t next_look;      /* size for the next scan for the topic */
 	size_t charged;        /* share of rules->gathered */
-	struct buffer message; /* gathered text, after the room of frame_begin() */
+	struct buffer message; /* gathered text, after the room of bus_message_begin() */
 };
 
 enum intake_result {

@@ -23,12 +23,13 @@
  * transfer, length_of). Both sides of the process boundary read this same object with this same
  * code: the daemon to make schemas and to check arguments, the host to call.
  *
- *   native/types.c   the tables of a toolbox: enums
- *   native/read.c    the object: one key after the other
- *   native/rules.c   what keys mean together
- *   native/check.c   whether a JSON value can be passed
- *   native/schema.c  the schemas that follow
- *   native/write.c   the object again, for the host
+ *   native/types.c    the tables of a toolbox: enums and structs
+ *   native/read.c     the object: one key after the other
+ *   native/rules.c    what keys mean together
+ *   native/program.h  a tool of several calls
+ *   native/check.c    whether a JSON value can be passed
+ *   native/schema.c   the schemas that follow
+ *   native/write.c    the object again, for the host
  */
 
 enum native_type {

@@ -31,11 +31,10 @@
  *                                    │
  *                       environment < flags  ──▶ struct config
  *
- * A wrong value is reported with its file and path; its default is used and the daemon runs, but
- * --check fails. A mistake that may hide a restriction closes the configuration instead: a file
- * that cannot be read or parsed; a key of an unbuilt feature; an unknown key, or a wrong value,
- * about callers or the rights of a process. A daemon started with a closed configuration offers
- * nothing; at a reload the one in force stays.
+ * A file that cannot be read or parsed, an unknown key and a wrong value close the configuration,
+ * since they may hide a restriction: a daemon started with it offers nothing, and at a reload the
+ * one in force stays. If the schema has another effect for it (`x-mistake`), a mistake is reported
+ * with its file and path, and the value of a lower layer or the default is used.
  *
  * A bus named by the environment or a flag takes the place of the whole `websocket` section.
  */

@@ -37,8 +37,8 @@
 
 /*
  * The parts of the service, and the state outside of its parts. Only the files that combine parts
- * include this: service.c, which joins them, topics.c, which passes each request to its parts, and
- * status.c, which shows all parts. One thread uses it.
+ * include this: service.c, which joins them, topics.c, which passes each request to its parts,
+ * status.c and exposition.c, which show all parts, and the door of HTTP. One thread uses it.
  */
 struct service {
 	struct loop *loop;

@@ -20,7 +20,7 @@ struct source {
 	size_t offset;         /* offset of the root's text in the copied tape */
 	struct node **nodes;   /* by token: the node compiled from there, or NULL */
 	uint32_t *resources;   /* by token: index + 1 of the resource with this root */
-	struct child_index **indexes; /* by token, or NULL (schema/children) */
+	struct child_index **indexes; /* by token, or NULL (schema/compile/children) */
 	struct source *next;
 };
 

@@ -4,8 +4,8 @@
 #include <curl/curl.h>
 
 /*
- * libcurl, loaded when a command uses HTTP: linked, libcurl and its twenty libraries would slow
- * each start.
+ * libcurl, loaded by its first use, for toolboxctl and toolbox-agent: linked, libcurl and its
+ * twenty libraries would slow each start.
  */
 struct library {
 	__typeof__(&curl_easy_cleanup) easy_cleanup;

@@ -14,7 +14,7 @@
 #include "worker/send.h"
 #include "worker/sandbox/seal.h"
 
-/* A socket pair records its maker, here the daemon. If the daemon ended before step 1 took effect,
+/* A socket pair records its maker, here the daemon. If the daemon ended before step 2 took effect,
  * this host has another parent by now. */
 static int die_with_parent(int wire_fd)
 {

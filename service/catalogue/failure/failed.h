@@ -12,8 +12,8 @@
 
 /*
  * The trial of a toolbox that failed: with the same files and the same configuration, a later load
- * has the same result without a trial (loader/failures.h). It is made once and never changed but
- * for the stamps of its files, and shared by counting.
+ * has the same result without a trial (loader/failure/failures.h). It is made once and never
+ * changed but for the stamps of its files, and shared by counting.
  */
 struct failed {
 	atomic_uint references;

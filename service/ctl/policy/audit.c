@@ -17,7 +17,7 @@
 #include "util/array.h"
 
 /*
- * toolboxctl audit: list lines of an audit log, or check its chain (ctl/audit_verify).
+ * toolboxctl audit: list lines of an audit log, or check its chain (ctl/policy/audit_verify).
  *
  *   FILE.1, FILE ─▶ lines ──since, tool, source──▶ table, or the lines themselves
  */

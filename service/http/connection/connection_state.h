@@ -5,7 +5,8 @@
 
 #include "util/moves.h"
 
-/* The states of a connection (drawn in http/connection.h), and the moves between them. */
+/* The states of a connection (drawn in http/connection/connection.h), and the moves between
+ * them. */
 
 enum connection_state {
 	CONNECTION_IDLE,

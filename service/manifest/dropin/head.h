@@ -22,7 +22,8 @@
  *
  * `description`, `param`, `risk` and `timeout` count in all of the searched lines; the others only
  * before the first line of code, since their words begin comments about code, too. In place of the
- * # there may be the mark of a comment in another language: // or -- or ; with a blank after it.
+ * # there may be the mark of a comment in another language: // or -- or ; or ;; with a blank after
+ * it.
  */
 
 /* The part of a program searched for comments. */

@@ -14,6 +14,7 @@
  *   a signal, or no success    tool_failed, with exit_code or signal, stderr, output
  *   success, text              {"output": "…"}, without the line ends at its end
  *   success, json              stdout itself; a value that is not an object as {"output": …}
+ *   success, content           stdout itself
  *   success, json_lines        {"output": [each value of stdout]}
  *
  * Text is without the escape sequences of terminals (util/sequences.h).

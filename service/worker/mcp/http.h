@@ -16,6 +16,7 @@
  *
  *   http.c           the driver: what the end of a request means
  *   http_request.c   one request, from its headers to the bytes of its response
+ *   http_problem.c   the reason for a missing response
  *   http_changes.c   the stream for notifications of the legacy era
  */
 

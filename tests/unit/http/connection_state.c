@@ -3,7 +3,8 @@
 
 #include "moves.h"
 
-/* The moves between the states of a connection: every arrow of the drawing in http/connection.h. */
+/* The moves between the states of a connection: every arrow of the drawing in
+ * http/connection/connection.h. */
 
 static const struct move legal[] = {
 	{CONNECTION_IDLE, CONNECTION_READING},
