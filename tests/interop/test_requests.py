@@ -86,6 +86,7 @@ def test_get_is_the_entry_of_the_list_and_the_deadline_is_asked_for(caller):
         with_deadline = caller.call("ovos.tools.get", {**which, "deadline": True})
         assert with_deadline.pop("timeout_ms") == {
             "wait": 20000, "hang": 300}.get(name, DEADLINE_MS)
+        assert with_deadline.pop("start_timeout_ms") > 0
         assert with_deadline == entry
 
 
