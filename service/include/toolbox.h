@@ -379,7 +379,8 @@ static inline int toolbox_get_count(struct toolbox_call call, const char *key, u
  *
  *     "statistics"   {"tools": [{"toolbox_id", "name", "calls", "errors", "p50_ms", "p99_ms"}, …],
  *                     "left_out": 0}   since toolboxd or the toolbox was loaded; tools that were
- *                     never called, or that the caller does not see, are absent
+ *                     never called, or that the caller does not see, are absent; both times are
+ *                     null where each call was refused
  *     "conversation" {"messages": [{"role": "user" or "assistant", "text", "time"}, …]}   the last
  *                     messages of the caller's session, the oldest first
  *

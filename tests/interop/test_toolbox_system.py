@@ -557,6 +557,9 @@ def test_calls_and_failures_of_tools_are_counted(tmp_path):
                 for box in everything["toolboxes"]] == [
             ("math_tools", [("divide", 3, 1)]), ("system", [("memory_usage", 1, 0), ("tool_statistics", 1, 0)])]
         assert all(0 < tool["p50_ms"] <= tool["p99_ms"] for box in everything["toolboxes"] for tool in box["tools"])
+        assert one.caller.invoke("subtract", {"a": "one", "b": 1})["code"] == "invalid_arguments"
+        math = one.result("tool_statistics", toolbox="math_tools")["toolboxes"][0]["tools"]
+        assert {"name": "subtract", "calls": 1, "failures": 1} in math
         assert [box["toolbox_id"] for box in one.result("tool_statistics", toolbox="system")["toolboxes"]] == ["system"]
         assert "did you mean math_tools?" in one.failure("tool_statistics", toolbox="math_tool")
         assert "Without `toolbox`, all" in one.failure("tool_statistics", toolbox="weather")

@@ -16,6 +16,7 @@ struct figures {
 	const char *name;
 	uint64_t calls;
 	uint64_t failures;
+	bool has_times;
 	double p50_ms;
 	double p99_ms;
 };
@@ -36,7 +37,8 @@ static void read_figures(struct toolbox_call given, uint32_t index, struct figur
 	toolbox_get_string(given, path_of(path, index, "name"), &figures.name, NULL);
 	toolbox_get_u64(given, path_of(path, index, "calls"), &figures.calls);
 	toolbox_get_u64(given, path_of(path, index, "errors"), &figures.failures);
-	toolbox_get_double(given, path_of(path, index, "p50_ms"), &figures.p50_ms);
+	figures.has_times = toolbox_get_double(given, path_of(path, index, "p50_ms"),
+				    &figures.p50_ms) == TOOLBOX_OK;
 	toolbox_get_double(given, path_of(path, index, "p99_ms"), &figures.p99_ms);
 	*ret_figures = figures;
 }
@@ -52,8 +54,10 @@ static void put_tool(struct toolbox_call call, const struct figures *figures)
 	toolbox_open_object(call, NULL);
 	toolbox_put_string(call, "name", figures->name);
 	put_counts(call, figures->calls, figures->failures);
-	toolbox_put_double(call, "p50_ms", figures->p50_ms);
-	toolbox_put_double(call, "p99_ms", figures->p99_ms);
+	if (figures->has_times) {
+		toolbox_put_double(call, "p50_ms", figures->p50_ms);
+		toolbox_put_double(call, "p99_ms", figures->p99_ms);
+	}
 	toolbox_close(call);
 }
 

@@ -156,7 +156,7 @@ static const char statistics_result[] = OBJECT(
 	COUNTS "," INTEGER("left_out") ","
 	LIST("toolboxes", OBJECT("\"toolbox_id\",\"tools\"",
 		STRING("toolbox_id") ","
-		LIST("tools", OBJECT("\"name\",\"calls\",\"failures\",\"p50_ms\",\"p99_ms\"",
+		LIST("tools", OBJECT("\"name\",\"calls\",\"failures\"",
 			STRING("name") "," COUNTS "," NUMBER("p50_ms") "," NUMBER("p99_ms"))))));
 
 #define UNIT(name)                                                                                 \

@@ -13,7 +13,10 @@ static void write_quantile_ms(
 	uint64_t value_us = histogram_quantile(&statistics->durations_us, quantile);
 
 	json_write_member(out, key);
-	json_write_f64(out, (double)value_us / US_PER_MS);
+	if (statistics->durations_us.count > 0)
+		json_write_f64(out, (double)value_us / US_PER_MS);
+	else
+		buffer_append_string(out, "null");
 }
 
 void detail_write_quantiles(const struct statistics *statistics, struct buffer *out)

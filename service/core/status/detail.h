@@ -19,7 +19,7 @@ void detail_write_tools(const struct catalogue *view, size_t first, size_t n_too
 /* Write the last lines printed by the hosts of @runner (NULL: none). */
 void detail_write_output(const struct runner *runner, struct buffer *out);
 
-/* Write `,"p50_ms":…,"p99_ms":…` of @statistics. */
+/* Write `,"p50_ms":…,"p99_ms":…` of @statistics: null where no call has run. */
 void detail_write_quantiles(const struct statistics *statistics, struct buffer *out);
 
 /* Write the member @key: the time @at_ns of stamp_now_ns(), after a comma unless it is the first of

@@ -104,7 +104,7 @@ Test(given, has_the_figures_of_the_tools_that_were_called)
 		       "{\"toolbox_id\":\"a\",\"name\":\"get\",\"calls\":2,\"errors\":1,"
 		       "\"p50_ms\":1.023,\"p99_ms\":1.023},"
 		       "{\"toolbox_id\":\"b\",\"name\":\"set\",\"calls\":1,\"errors\":1,"
-		       "\"p50_ms\":0.0,\"p99_ms\":0.0}],\"left_out\":0}}");
+		       "\"p50_ms\":null,\"p99_ms\":null}],\"left_out\":0}}");
 }
 
 Test(given, has_only_tools_that_the_caller_sees)
