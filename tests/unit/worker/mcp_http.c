@@ -10,7 +10,7 @@
 #include "util/clock.h"
 #include "worker/driver.h"
 
-/* Servers over HTTP: what they are sent, and what callers and authors of manifests are told. */
+/* Servers over HTTP: their requests, and the reasons that callers and authors of manifests read. */
 
 TestSuite(mcp_http, .init = server_set_up, .fini = server_tear_down, .timeout = 60);
 

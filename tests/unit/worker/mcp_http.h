@@ -51,7 +51,7 @@ struct script {
 	const char *answer;
 	unsigned int times; /* so often; 0: each time */
 	bool stays;
-	size_t body; /* so many bytes, with spaces behind the rest of the body */
+	size_t body; /* so many bytes, with spaces after the written ones */
 };
 
 /* The initialisation of a suite, and its end. */

@@ -27,7 +27,7 @@ static struct {
 	unsigned int port;
 	pthread_t thread;
 	bool is_over;
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* for the members below */
 	struct script rows[32];
 	char *requests[REQUESTS_MAX];
 	size_t n_requests;
@@ -305,7 +305,7 @@ void server_expect(enum wire_kind kind, uint64_t id, const char *payload)
 	char bytes[4096];
 	cleanup_free char *json = quoted(payload);
 
-	/* What the driver writes is what ends its work here. */
+	/* The driver works until its own frame can be read. */
 	cr_assert_eq(mcp_http_driver.attend(driver, daemon_end), 0);
 	cr_assert_eq(recv(daemon_end, &header, sizeof(header), MSG_WAITALL), sizeof(header));
 	cr_assert_lt(header.size, sizeof(bytes));
