@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <string.h>
 
 #include "boxes.h"
 #include "scarce.h"
@@ -13,11 +14,22 @@ static struct catalogue *first;
 static struct catalogue *next;
 static struct policy *next_policy;
 
-static void ignore_end(void *data, struct runner_call *call, const struct call_result *result)
+static struct runner_call calls[2];
+static unsigned int n_ended; /* calls, for the reason "gone" */
+
+static void count_end(void *data, struct runner_call *call, const struct call_result *result)
 {
 	(void)data;
 	(void)call;
-	(void)result;
+	cr_expect_eq(result->outcome, CALL_UNAVAILABLE);
+	n_ended += strcmp(result->text, "gone") == 0;
+}
+
+static void ignore_start(void *data, struct runner *runner, enum runner_start reason)
+{
+	(void)data;
+	(void)runner;
+	(void)reason;
 }
 
 static void drop_drained(void *data, struct runner *runner)
@@ -36,8 +48,9 @@ static struct toolbox *again(struct toolbox *toolbox)
 /* Offer the toolboxes kept and old; make a catalogue of kept and two new ones. */
 static void set_up(void)
 {
-	static const struct config config;
-	static const struct runner_handler handler = {.done = ignore_end, .drained = drop_drained};
+	static const struct config config = {.limits = {.queue = 4}};
+	static const struct runner_handler handler = {
+		.done = count_end, .drained = drop_drained, .started = ignore_start};
 	struct toolbox *kept = make_box("kept", BOX_TOOL("f", ""));
 
 	first = make_catalogue(again(kept), make_box("old", BOX_TOOL("g", "")), NULL);
@@ -52,6 +65,8 @@ static void set_up(void)
 static void tear_down(void)
 {
 	offer_deinit(&offer);
+	for (size_t i = 0; i < 2; i++)
+		runner_call_deinit(&calls[i]);
 	loop_free(loop);
 }
 
@@ -119,4 +134,84 @@ Test(offer, has_no_runner_for_a_toolbox_that_is_left_out)
 	offer_prestart(&offer);
 	offer_end_calls(&offer, "the end");
 	cr_expect(offer_rest(&offer));
+}
+
+/* ── calls ───────────────────────────────────────────────────────────────────────────────────── */
+
+/* Submit @call to @runner, whose package becomes a guest of @source; not one of @source NULL. */
+static void submit(struct runner *runner, struct runner_call *call, const char *source)
+{
+	struct package *package = (struct package *)runner_package(runner);
+
+	if (!call->clock.loop)
+		cr_assert_eq(runner_call_init(call, loop), 0);
+	call->id = 1;
+	cr_assert_eq(runner_submit(runner, call, "{}", 2, 10000), 0);
+	if (source) {
+		package->kind = KIND_GUEST;
+		package->guest_source = (char *)source;
+	}
+}
+
+/* A package is freed as what it is. */
+static void be_native(struct runner *runner)
+{
+	struct package *package = (struct package *)runner_package(runner);
+
+	package->kind = KIND_NATIVE;
+	package->guest_source = NULL;
+}
+
+static void expect_ended(const char *id, const char *source, unsigned int n)
+{
+	n_ended = 0;
+	offer_end_guest(&offer, id, source, "gone");
+	cr_expect_eq(n_ended, n, "%s of %s", id, source);
+}
+
+Test(offer, ends_the_calls_of_a_guest_alone)
+{
+	static const struct config config;
+	struct runner *kept = offer.runners[0];
+	struct runner *old = offer.runners[1];
+
+	submit(kept, &calls[0], NULL);
+	expect_ended("kept", "skill", 0);
+	be_native(kept);
+	offer_end_calls(&offer, "gone");
+	cr_expect_eq(n_ended, 1);
+	submit(kept, &calls[0], "skill");
+	submit(old, &calls[1], "skill");
+	expect_ended("kept", "other", 0);
+	expect_ended("new", "skill", 0);
+	expect_ended("kept", "skill", 1);
+	expect_ended("kept", "skill", 0);
+	/* A reload has replaced the toolbox. */
+	be_native(kept);
+	cr_assert_eq(offer_swap(&offer, next, next_policy, &config, false), 0);
+	cr_assert_eq(offer.n_retired, 1);
+	expect_ended("old", "other", 0);
+	expect_ended("old", "skill", 1);
+	be_native(old);
+}
+
+Test(offer, ends_all_calls_of_what_was_replaced_too)
+{
+	static const struct config config;
+
+	submit(offer.runners[0], &calls[0], NULL);
+	submit(offer.runners[1], &calls[1], NULL);
+	cr_assert_eq(offer_swap(&offer, next, next_policy, &config, false), 0);
+	offer_end_calls(&offer, "gone");
+	cr_expect_eq(n_ended, 2);
+}
+
+/* Only a toolbox that is offered starts before its first call. */
+Test(offer, starts_what_shall_be_ready_before_its_first_call)
+{
+	for (size_t i = 0; i < 2; i++)
+		((struct package *)runner_package(offer.runners[i]))->limits.prestart = i == 1;
+	offer_prestart(&offer);
+	cr_expect_eq(runner_n_hosts(offer.runners[0]), 0);
+	cr_expect_eq(runner_n_hosts(offer.runners[1]), 1);
 }
