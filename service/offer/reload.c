@@ -501,19 +501,11 @@ void reload_ask_again(struct reload *reload)
 	ask_interpreters(reload);
 }
 
-static bool has_members(const struct catalogue *catalogue)
-{
-	for (size_t i = 0; i < catalogue_n_toolboxes(catalogue); i++)
-		if (catalogue_toolbox(catalogue, i, NULL, NULL)->package)
-			return true;
-	return false;
-}
-
 void reload_refresh(struct reload *reload)
 {
 	uint64_t now_ms = clock_now_ms();
 
-	if (now_ms < reload->refresh_after_ms || !has_members(reload->parts.offer->catalogue))
+	if (now_ms < reload->refresh_after_ms)
 		return;
 	reload->refresh_after_ms = now_ms + REFRESH_MS;
 	ask_interpreters(reload);

@@ -133,8 +133,8 @@ void reload_begin(struct reload *reload);
  * the log has a line, whatever has changed. */
 void reload_ask_again(struct reload *reload);
 
-/* Begin such a reload in the background if there are toolboxes of an interpreter, at most once in a
- * few seconds. */
+/* Begin a reload that asks interpreters again, but has no line in the log for its own sake, at most
+ * once in a few seconds. */
 void reload_refresh(struct reload *reload);
 
 /* Begin a reload in the background for servers with stale tools, after a moment, a longer one each
