@@ -69,19 +69,23 @@ static bool is_length_name(const char *name)
 	return has_any_word(name, length_words, ARRAY_SIZE(length_words));
 }
 
-static bool is_taken_name(const struct plan *plan, const char *name)
+static bool has_value(const struct plan_call *call, const char *name)
 {
-	for (size_t i = 0; i < plan->n_calls; i++) {
-		const struct plan_call *call = &plan->calls[i];
-
-		if (call->returned.word && strcmp(call->returned.name, name) == 0)
+	if (call->returned.word && strcmp(call->returned.name, name) == 0)
+		return true;
+	for (size_t i = 0; i < call->n_arguments; i++)
+		if (strcmp(call->arguments[i].name, name) == 0 &&
+			call->arguments[i].kind != PLAN_HANDLE)
 			return true;
-		for (size_t j = 0; j < call->n_arguments; j++)
-			if (strcmp(call->arguments[j].name, name) == 0 &&
-				call->arguments[j].kind != PLAN_HANDLE)
-				return true;
-	}
 	return false;
+}
+
+static bool is_taken_name(const struct plan *plan, const struct plan_call *next, const char *name)
+{
+	for (size_t i = 0; i < plan->n_calls; i++)
+		if (has_value(&plan->calls[i], name))
+			return true;
+	return next && has_value(next, name);
 }
 
 /* Write the name of a parameter, the number @index, which the header may leave out. */
@@ -93,15 +97,15 @@ static void write_plan_name(const char *wanted, size_t index, char name[PLAN_NAM
 		snprintf(name, PLAN_NAME_BYTES, "argument%zu", index + 1);
 }
 
-/* Write a new name for the plan. */
-static void choose_plan_name(
-	const struct plan *plan, const char *wanted, size_t index, char name[PLAN_NAME_BYTES])
+/* Write a new name for the plan. @next: a call that is not in the plan yet, or NULL. */
+static void choose_plan_name(const struct plan *plan, const struct plan_call *next,
+	const char *wanted, size_t index, char name[PLAN_NAME_BYTES])
 {
 	char base[PLAN_NAME_BYTES];
 
 	write_plan_name(wanted, index, base);
 	snprintf(name, PLAN_NAME_BYTES, "%s", base);
-	for (unsigned int n = 2; is_taken_name(plan, name); n++)
+	for (unsigned int n = 2; is_taken_name(plan, next, name); n++)
 		snprintf(name, PLAN_NAME_BYTES, "%.*s_%u", PLAN_NAME_BYTES - 12, base, n);
 }
 
@@ -401,7 +405,7 @@ static bool plan_handle(struct making *making, const struct c_function *function
 	}
 	if (!constructor)
 		return refuse_plan(making, "no function makes its '%s'",
-			c_type_resolve(target)->name ? c_type_resolve(target)->name : target->name);
+			target->name ? target->name : "{...}");
 	if (making->plan->n_calls + 1 >= PLAN_CALLS_MAX ||
 		!plan_call(making, constructor, is_memory, depth + 1))
 		return refuse_plan(making, "its constructor %s needs too much", constructor->name);
@@ -547,12 +551,12 @@ static bool plan_buffer(struct making *making, const struct c_function *function
 }
 
 /* Plan bytes by the address of a pointer, whose size another parameter has. */
-static bool plan_handed_bytes(struct making *making, struct plan_argument *argument,
-	const struct gir_value *known, const struct c_type *element)
+static bool plan_handed_bytes(struct making *making, struct plan_call *call,
+	struct plan_argument *argument, const struct gir_value *known, const struct c_type *element)
 {
 	bool is_bytes = element->kind == C_VOID || element->bytes == 1;
 
-	if (!is_bytes || known->length < 0 || known->length >= PLAN_ARGUMENTS_MAX)
+	if (!is_bytes || known->length < 0 || (size_t)known->length >= call->n_arguments)
 		return refuse_plan(making, "'%s' is a list without a size", argument->name);
 	argument->word = "bytes";
 	argument->is_owned = known->is_owned;
@@ -563,8 +567,9 @@ static bool plan_handed_bytes(struct making *making, struct plan_argument *argum
 }
 
 /* Plan a pointer to a pointer. */
-static bool plan_pointer_out(struct making *making, struct plan_argument *argument,
-	const struct gir_value *known, const struct c_type *target, const struct c_type *inner)
+static bool plan_pointer_out(struct making *making, struct plan_call *call,
+	struct plan_argument *argument, const struct gir_value *known, const struct c_type *target,
+	const struct c_type *inner)
 {
 	const struct c_type *resolved = c_type_resolve(inner);
 	bool is_text = resolved->kind == C_INTEGER && resolved->is_char;
@@ -585,7 +590,7 @@ static bool plan_pointer_out(struct making *making, struct plan_argument *argume
 		return refuse_plan(making, "'%s' is constant", argument->name);
 	argument->is_handed = true;
 	if (known && known->is_array)
-		return plan_handed_bytes(making, argument, known, resolved);
+		return plan_handed_bytes(making, call, argument, known, resolved);
 	if (known && strcmp(argument->word, "str") == 0) {
 		argument->is_owned = known->is_owned;
 		argument->free_symbol = "g_free";
@@ -625,8 +630,8 @@ static bool plan_parameter(struct making *making, const struct c_function *funct
 	}
 	c_type_as_parameter(target, &inner);
 	if (inner && c_type_resolve(target)->kind == C_POINTER)
-		return plan_pointer_out(
-			making, argument, find_annotation(making, function, at), target, inner);
+		return plan_pointer_out(making, call, argument,
+			find_annotation(making, function, at), target, inner);
 	if (inner)
 		return refuse_plan(making, "'%s' is a pointer to an array", argument->name);
 	return plan_buffer(making, function, call, at, target);
@@ -675,8 +680,8 @@ static bool plan_returned(
 	const struct c_type *resolved = c_type_as_parameter(type, &target);
 	const struct gir_function *known = gir_find(making->planner->gir, function->name);
 
-	choose_plan_name(making->plan, function == making->whole ? "result" : function->name, 0,
-		returned->name);
+	choose_plan_name(making->plan, call, function == making->whole ? "result" : function->name,
+		0, returned->name);
 	if (resolved->kind == C_VOID)
 		return true;
 	if (known && target && plan_known_returned(known, function, call, target))
@@ -714,7 +719,8 @@ static bool plan_variadic(
 		last->kind = PLAN_TEXT;
 		last->text = "%s";
 	}
-	choose_plan_name(making->plan, last->kind == PLAN_TEXT ? "text" : "value", 0, more->name);
+	choose_plan_name(
+		making->plan, call, last->kind == PLAN_TEXT ? "text" : "value", 0, more->name);
 	more->kind = PLAN_GIVEN;
 	more->word = "str";
 	if (last->kind != PLAN_TEXT)
@@ -750,7 +756,7 @@ static void choose_names(const struct plan *plan, struct plan_call *call)
 		for (size_t j = 0; j < i; j++)
 			is_again |= strcmp(call->arguments[j].name, call->arguments[i].name) == 0;
 		snprintf(wanted, sizeof(wanted), "%s", call->arguments[i].name);
-		choose_plan_name(plan, is_again ? NULL : wanted, i, call->arguments[i].name);
+		choose_plan_name(plan, NULL, is_again ? NULL : wanted, i, call->arguments[i].name);
 	}
 }
 

@@ -75,7 +75,7 @@ static void write_transfer(const struct plan_argument *argument, struct buffer *
 static void write_output_keys(const struct plan_call *call, const struct plan_argument *argument,
 	const char *sign, struct buffer *out)
 {
-	if (argument->has_size && argument->of < call->n_arguments)
+	if (argument->has_size)
 		buffer_printf(
 			out, ", \"size\": \"%s%s\"", sign, call->arguments[argument->of].name);
 	if (is_plan_buffer(argument))
