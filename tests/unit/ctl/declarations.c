@@ -2,6 +2,7 @@
 #include "ctl/header/declarations.h"
 
 #include <criterion/criterion.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -221,6 +222,298 @@ Test(ctl_declarations, does_not_know_what_only_unsigned_operands_decide)
 		expect_value(&read, "B", 4);
 		read_deinit(&read);
 	}
+}
+
+/* Expect the value of @expression, or that it is unknown. */
+static void expect_known(const char *expression, bool is_known, int64_t value)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	const struct c_enumerator *found;
+	struct read read;
+
+	buffer_printf(&text,
+		"typedef int t; typedef struct s { char c[3]; } s; enum { FOUR = 4, UNKNOWN = x };"
+		"enum e { A = %s, B = 7 };",
+		expression);
+	read = read_text(buffer_terminate(&text));
+	found = c_find_enumerator(&read.all, "A");
+	cr_assert(found, "%s", expression);
+	cr_expect_eq(found->is_known, is_known, "%s", expression);
+	if (is_known)
+		cr_expect_eq(found->value, value, "%s: %ld", expression, (long)found->value);
+	expect_value(&read, "B", 7);
+	read_deinit(&read);
+}
+
+Test(ctl_declarations, computes_each_operand_as_c_does)
+{
+	static const struct {
+		const char *text;
+		int64_t value;
+	} cases[] = {
+		{"0x10", 16},
+		{"010", 8},
+		{"3uL", 3},
+		{"3LLU", 3},
+		{"0x7fffffffffffffff", INT64_MAX},
+		{"0000000000000000000000000000012", 10},
+		{"'a'", 'a'},
+		{"sizeof(short)", 2},
+		{"sizeof(const int)", 4},
+		{"sizeof(volatile char)", 1},
+		{"sizeof(t)", 4},
+		{"sizeof(struct s)", 3},
+		{"sizeof(s *)", 8},
+		{"sizeof(char[2][3])", 6},
+		{"FOUR", 4},
+		{"+FOUR", 4},
+		{"-FOUR", -4},
+		{"~FOUR", -5},
+		{"!FOUR", 0},
+		{"!0", 1},
+		{"- -1", 1},
+		{"(t)5", 5},
+		{"(unsigned char)5", 5},
+		{"(const t *)5", 5},
+		{"((5))", 5},
+		{"(5) + 1", 6},
+	};
+	static const char *const unknown[] = {"1.5", "1e", "0b2", "1f",
+		"00000000000000000000000000000012", "'\\n'", "'ab'", "\"a\"", "\"\"",
+		"sizeof(void)", "sizeof(unknown)", "sizeof FOUR", "sizeof(__int128)", "UNKNOWN",
+		"UNKNOWN + 1", "1 + UNKNOWN", "x", "f(1)", "1 2", "1 +", "1 ? 2 : 3", "1 / 0",
+		"1 % 0"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		expect_known(cases[i].text, true, cases[i].value);
+	for (size_t i = 0; i < ARRAY_SIZE(unknown); i++)
+		expect_known(unknown[i], false, 0);
+}
+
+Test(ctl_declarations, binds_operators_as_c_does)
+{
+	static const struct {
+		const char *text;
+		int64_t value;
+	} cases[] = {
+		/* Each pair of neighbours differs by which of both is first. */
+		{"1 || 0 && 0", 1},
+		{"0 && 0 | 1", 0},
+		{"1 | 2 ^ 3", 1},
+		{"1 ^ 3 & 2", 3},
+		{"0 & 1 == 0", 0},
+		{"2 == 1 < 2", 0},
+		{"0 < 1 << 0", 1},
+		{"3 < 1 << 2", 1},
+		{"1 << 1 + 1", 4},
+		{"1 + 2 * 3", 7},
+		{"8 - 2 - 1", 5},
+		{"16 / 4 / 2", 2},
+		{"17 % 10 % 4", 3},
+		{"2 * 9 / 6", 3},
+		{"9 / 2 * 2", 8},
+		{"-1 + 2", 1},
+		{"!1 + 1", 1},
+		{"1 << 3 >> 1", 4},
+		{"5 > 4 > 3", 0},
+		{"1 == 1 != 0", 1},
+		{"3 >= 2 + 1", 1},
+		{"2 <= 1 + 0", 0},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		expect_known(cases[i].text, true, cases[i].value);
+}
+
+Test(ctl_declarations, goes_on_from_each_enumerator)
+{
+	cleanup(read_deinit) struct read read = read_text(
+		"enum { A = 3, B, C __attribute__((deprecated)) = -2, D, E = x, F, G = 9, H, };"
+		"enum empty { };");
+
+	expect_value(&read, "B", 4);
+	expect_value(&read, "C", -2);
+	expect_value(&read, "D", -1);
+	cr_expect_not(c_find_enumerator(&read.all, "E")->is_known);
+	cr_expect_not(c_find_enumerator(&read.all, "F")->is_known);
+	expect_value(&read, "H", 10);
+	cr_expect(c_find_tag(&read.all, "empty")->record->is_complete);
+	cr_expect_eq(read.all.n_skipped, 0);
+}
+
+Test(ctl_declarations, reads_every_word_of_a_basic_type)
+{
+	static const char *const types[][2] = {
+		{"int", "int"},
+		{"signed", "int"},
+		{"__signed__ int", "int"},
+		{"__signed", "int"},
+		{"unsigned", "unsigned int"},
+		{"int unsigned", "unsigned int"},
+		{"short", "short"},
+		{"unsigned short int", "unsigned short"},
+		{"long", "long"},
+		{"long int", "long"},
+		{"long unsigned", "unsigned long"},
+		{"long long int", "long long"},
+		{"long unsigned long", "unsigned long long"},
+		{"char", "char"},
+		{"signed char", "signed char"},
+		{"char unsigned", "unsigned char"},
+		{"float", "float"},
+		{"double", "double"},
+		{"long double", "long double"},
+		{"double long", "long double"},
+		{"_Bool", "_Bool"},
+		{"__int128", "a type that no tool can have"},
+		{"float _Complex", "a type that no tool can have"},
+		{"typeof(1 + (2))", "typeof(...)"},
+		{"__typeof__(x)", "typeof(...)"},
+		{"const volatile int", "const int"},
+		{"int __const", "const int"},
+		{"_Atomic int", "int"},
+		{"struct s", "struct s"},
+		{"union u", "union u"},
+		{"enum e", "enum e"},
+		{"t", "t"},
+		{"const t", "const t"},
+		{"t const", "const t"},
+		{"struct { int a; }", "struct {...}"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
+		char text[128];
+		char expected[128];
+
+		snprintf(text, sizeof(text), "typedef int t; %s f(void);", types[i][0]);
+		snprintf(expected, sizeof(expected), "%s f(void)", types[i][1]);
+		expect(text, expected);
+	}
+}
+
+Test(ctl_declarations, knows_the_size_and_the_sign_of_a_number)
+{
+	static const struct {
+		const char *type;
+		unsigned int bytes;
+		bool is_signed;
+		bool is_char;
+	} cases[] = {{"signed char", 1, true, true}, {"unsigned char", 1, false, true},
+		{"short", 2, true, false}, {"unsigned", 4, false, false}, {"int", 4, true, false},
+		{"long", 8, true, false}, {"unsigned long long", 8, false, false},
+		{"char", 1, CHAR_MIN < 0, true}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char text[64];
+		const struct c_type *type;
+		struct read read;
+
+		snprintf(text, sizeof(text), "typedef %s t;", cases[i].type);
+		read = read_text(text);
+		type = c_find_typedef(&read.all, "t");
+		cr_expect_eq(type->bytes, cases[i].bytes, "%s", cases[i].type);
+		cr_expect_eq(type->is_signed, cases[i].is_signed, "%s", cases[i].type);
+		cr_expect_eq(type->is_char, cases[i].is_char, "%s", cases[i].type);
+		read_deinit(&read);
+	}
+}
+
+Test(ctl_declarations, skips_a_declaration_that_is_no_c)
+{
+	static const char *const cases[] = {"unknown x;", "int f(int a b);", "int f(,);",
+		"int f(..., int);", "int f(int, unknown);", "typeof x f(void);", "struct ;",
+		"struct s { int a } x;", "struct s { int a; }; struct s { int b; };",
+		"struct s; union s *u;", "enum { 1 };", "enum { A B };", "enum { , };",
+		"static_assert(1) int x;", "int;int f(void) int;", "* f(void);", "int *;",
+		"int f(void) __attribute__ 3;"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup(buffer_deinit) struct buffer text = {0};
+		struct read read;
+
+		buffer_printf(&text, "%s ; int after(void);", cases[i]);
+		read = read_text(buffer_terminate(&text));
+		cr_expect_geq(read.all.n_skipped, 1, "%s", cases[i]);
+		cr_expect(c_find_function(&read.all, "after") != NULL, "%s", cases[i]);
+		read_deinit(&read);
+	}
+}
+
+Test(ctl_declarations, goes_on_behind_a_body_that_it_does_not_understand)
+{
+	cleanup(read_deinit) struct read read =
+		read_text("unknown f(int x) { return (1); } int g(void);"
+			  "struct { unknown x; } h(void), *i; int j(void);"
+			  "int k(unknown) { if (1) { } } ; int l(void); int m(");
+
+	cr_expect(c_find_function(&read.all, "g") != NULL);
+	cr_expect(c_find_function(&read.all, "j") != NULL);
+	cr_expect(c_find_function(&read.all, "l") != NULL);
+	cr_expect_null(c_find_function(&read.all, "h"));
+	cr_expect_null(c_find_function(&read.all, "m"));
+	cr_expect_eq(read.all.n_skipped, 4);
+}
+
+Test(ctl_declarations, keeps_the_first_meaning_of_a_name)
+{
+	cleanup(read_deinit) struct read read = read_text(
+		"typedef int t; typedef long t; int f(int); int f(long, long); int t(void);"
+		"typedef struct { int a; } first, second; typedef first third;"
+		"enum e { A }; struct e *g(void); static int h(void) { return 0; } int i(void);");
+
+	cr_expect_str_eq(c_find_typedef(&read.all, "t")->name, "int");
+	cr_expect_eq(c_find_function(&read.all, "f")->type->n_parameters, 1);
+	cr_expect_null(c_find_function(&read.all, "t"));
+	cr_expect_str_eq(c_find_typedef(&read.all, "second")->record->alias, "first");
+	cr_expect_str_eq(c_find_typedef(&read.all, "third")->name, "first");
+	cr_expect_null(c_find_function(&read.all, "g"), "a tag has one kind");
+	cr_expect(c_find_function(&read.all, "h")->is_static);
+	cr_expect_not(c_find_function(&read.all, "i")->is_static);
+	cr_expect_null(c_find_function(&read.all, "A"));
+	cr_expect_null(c_find_function(&read.all, "none"));
+	cr_expect_null(c_find_enumerator(&read.all, "none"));
+	cr_expect_null(c_find_typedef(&read.all, "e"));
+	cr_expect_null(c_find_tag(&read.all, "first"));
+}
+
+Test(ctl_declarations, keeps_the_surroundings_of_each_function)
+{
+	cleanup(read_deinit) struct read read =
+		read_text("/* 0 */ int a(void), b(void); /* 1 */ /* 2 */ int c(void)"
+			  " __attribute__((__deprecated__(\"no\"))); int d(void) "
+			  "__attribute__((x(\"deprecated\")));"
+			  "[[deprecated]] int e(void); int f(void);");
+	static const struct {
+		const char *name;
+		uint32_t comment;
+		uint32_t after;
+		bool is_deprecated;
+	} cases[] = {{"a", 0, 1, false}, {"b", 0, 1, false}, {"c", 2, C_COMMENT_NONE, true},
+		{"d", C_COMMENT_NONE, C_COMMENT_NONE, false},
+		{"e", C_COMMENT_NONE, C_COMMENT_NONE, true},
+		{"f", C_COMMENT_NONE, C_COMMENT_NONE, false}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct c_function *function = c_find_function(&read.all, cases[i].name);
+
+		cr_assert(function, "%s", cases[i].name);
+		cr_expect_eq(function->comment, cases[i].comment, "%s", cases[i].name);
+		cr_expect_eq(function->comment_after, cases[i].after, "%s", cases[i].name);
+		cr_expect_eq(function->is_deprecated, cases[i].is_deprecated, "%s", cases[i].name);
+	}
+}
+
+Test(ctl_declarations, tells_a_declarator_in_parentheses_from_parameters)
+{
+	expect("typedef int t; int f(int (t), int (x), int (*y), int (t, t));",
+		"int f(int (t), int, int *, int (t, t))");
+	expect("int ((f))(void); int (__attribute__((x)) g)(int);", "int f(void)\nint g(int)");
+	expect("int f(int (const int), int (void), int (...));",
+		"int f(int (const int), int (void), int (...))");
+	expect("int f(int *restrict const *x, char *const volatile, int ^block);",
+		"int f(int *const *, char *const, int *)");
+	expect("int f(int a[const 2], int b[restrict static 3], int c[][4]);",
+		"int f(int [2], int [3], int [][4])");
 }
 
 Test(ctl_declarations, reads_the_fields_of_a_struct)
