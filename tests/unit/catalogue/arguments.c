@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "boxes.h"
+#include "logged.h"
 #include "scarce.h"
 
 /* A schema without a required property, and without a default. */
@@ -262,6 +263,94 @@ Test(arguments, that_were_large_leave_no_memory)
 	cr_expect_neq(arguments.text.capacity, 0);
 }
 
+/* ── the flag run_llm ────────────────────────────────────────────────────────────────────────── */
+
+Test(arguments, give_their_flag_run_llm_to_the_answer_and_not_to_the_tool)
+{
+	expect_passed(1, "'args':{'run_llm':true,'a':1}", "{\"a\":1}");
+	cr_expect_eq(arguments.run_llm, RUN_LLM_YES);
+	expect_passed(1, "'args':'{\\\"run_llm\\\":false}'", "{}");
+	cr_expect_eq(arguments.run_llm, RUN_LLM_NO);
+	expect_passed(1, "'args':{'a':1}", "{\"a\":1}");
+	cr_expect_eq(arguments.run_llm, RUN_LLM_UNSAID, "it is the flag of one call");
+	box->tools[1].run_llm = RUN_LLM_NO;
+	expect_passed(1, "'args':{'a':1}", "{\"a\":1}");
+	cr_expect_eq(arguments.run_llm, RUN_LLM_NO, "as the manifest has it");
+	expect_passed(1, "'args':{'a':1,'run_llm':true}", "{\"a\":1}");
+	cr_expect_eq(arguments.run_llm, RUN_LLM_YES, "the model knows better");
+}
+
+Test(arguments, refuse_a_flag_run_llm_that_is_neither_true_nor_false)
+{
+	static const char *const rows[][2] = {
+		{"'args':{'run_llm':'true'}", "must be true or false; came: the string \"true\""},
+		{"'args':{'run_llm':1}", "must be true or false; came: the number 1"},
+		{"'args':{'run_llm':null}", "must be true or false; came: null"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		expect_violation(1, rows[i][0], "/run_llm", rows[i][1]);
+}
+
+Test(arguments, have_a_plain_run_llm_where_the_tool_needs_one)
+{
+	box->tools[1].run_llm = RUN_LLM_ARGUMENT;
+	expect_passed(1, "'args':{'a':1,'run_llm':'x'}", "{\"a\":1,\"run_llm\":\"x\"}");
+	cr_expect_eq(arguments.run_llm, RUN_LLM_UNSAID);
+}
+
+/* ── the words of a person ───────────────────────────────────────────────────────────────────── */
+
+static int fit(unsigned int tool, const char *members, const char *expected)
+{
+	int r;
+
+	ask(&asked, members);
+	r = arguments_fit(&arguments, &box->tools[tool], asked.request.args_tape,
+		asked.request.args, context, &limits, NULL);
+	cr_expect(arguments.size == strlen(expected) &&
+			  memcmp(arguments.json, expected, arguments.size) == 0,
+		"%s: %.*s", members, (int)arguments.size, arguments.json);
+	cr_expect_eq(arguments.changes.n_violations, 0, "nobody is told of the texts");
+	return r;
+}
+
+Test(arguments, of_a_person_are_texts_that_hold_values_for_every_kind)
+{
+	cr_expect_eq(fit(0, "'args':{'a':'25','b':'-1'}", "{\"a\":25,\"b\":-1}"), 0);
+	cr_expect_eq(fit(2, "'args':{'a':'25','f':'2.5'}", "{\"a\":\"25\",\"f\":2.5}"), 0);
+	cr_expect_eq(fit(0, "'args':{'a':'many','b':'1'}", "{\"a\":\"many\",\"b\":1}"),
+		ARGUMENTS_E_INVALID, "as far as it goes");
+	cr_expect_eq(fit(0, "'args':{'a':'many','b':1}", "{\"a\":\"many\",\"b\":1}"),
+		ARGUMENTS_E_INVALID, "nothing of the last check is left");
+}
+
+Test(arguments, that_were_coerced_are_logged_once)
+{
+	const char *log;
+
+	box->package->coerces = true;
+	cr_assert_eq(check(0, "'args':{'a':'25'}"), 0);
+	logged_begin();
+	arguments_log_changes(&arguments, &box->tools[0]);
+	arguments_log_changes(&arguments, &box->tools[0]);
+	log = logged_end();
+	cr_expect_str_eq(log,
+		"INFO  Arguments of box/add were coerced: /a: the string \"25\" was taken as the "
+		"number "
+		"it holds\n",
+		"%s", log);
+	cr_expect_eq(arguments.changes.n_violations, 0);
+}
+
+Test(arguments, say_nothing_of_coercion_where_it_did_not_help)
+{
+	box->package->coerces = true;
+	cr_expect_eq(check(0, "'args':{'a':'25','b':'many'}"), ARGUMENTS_E_INVALID);
+	cr_expect_eq(arguments.changes.n_violations, 0);
+	cr_expect_eq(arguments.report.n_violations, 2);
+}
+
 /* Check the arguments once for each allocation, which fails. The result is -ENOMEM or @expected. */
 static void expect_even_without_memory(unsigned int tool, const char *members, int expected)
 {
@@ -287,6 +376,8 @@ Test(arguments, are_never_passed_unchecked_because_memory_is_short)
 	expect_even_without_memory(0, "'args':{'c':1}", ARGUMENTS_E_INVALID);
 	expect_even_without_memory(2, "'args':{'a':'\\u0000'}", ARGUMENTS_E_INVALID);
 	expect_even_without_memory(3, "'args':{}", ARGUMENTS_E_INVALID);
+	expect_even_without_memory(1, "'args':{'run_llm':true,'a':1}", 0);
+	expect_even_without_memory(1, "'args':{'run_llm':1}", ARGUMENTS_E_INVALID);
 	box->package->coerces = true;
 	expect_even_without_memory(0, "'args':{'a':'25'}", 0);
 }

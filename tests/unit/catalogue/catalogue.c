@@ -199,6 +199,51 @@ Test(catalogue, suggests_names_of_the_toolbox_that_is_given)
 	cr_expect_eq(suggest("gets", "none", 4, names), 0);
 }
 
+static const char *suggest_toolbox(const char *id)
+{
+	return catalogue_suggest_toolbox(catalogue, id, strlen(id));
+}
+
+Test(catalogue, suggests_the_nearest_toolbox_that_offers_a_tool)
+{
+	static const char *const ids[] = {"calendar", "lights", "lighting", "music", "timer"};
+	static const struct {
+		const char *id;
+		const char *suggested; /* NULL: none is near */
+	} rows[] = {{"light", "lights"}, {"lightin", "lighting"}, {"Timer", "timer"},
+		{"aalendar", "calendar"}, {"calender", "calendar"}, {"zimer", "timer"},
+		{"musik", "music"}, {"music", "music"}, {"weather", NULL}, {"", NULL}};
+	struct toolbox *toolboxes[6];
+
+	cr_expect_null(suggest_toolbox("empt"), "it offers nothing");
+	cr_expect_str_eq(suggest_toolbox("a__c"), "a__b");
+	catalogue_free(catalogue);
+	for (size_t i = 0; i < 5; i++)
+		toolboxes[i] = make_toolbox(ids[i], "f", NULL);
+	toolboxes[5] = make_toolbox("timers", NULL);
+	catalogue = catalogue_new(toolboxes, 6, NULL, NULL, 1);
+	for (size_t i = 0; i < 6; i++)
+		package_unref(toolboxes[i]->package);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const char *suggested = suggest_toolbox(rows[i].id);
+
+		cr_expect_str_eq(suggested ? suggested : "none",
+			rows[i].suggested ? rows[i].suggested : "none", "%s: %s", rows[i].id,
+			suggested);
+	}
+}
+
+Test(catalogue, has_its_own_tools_and_no_copies)
+{
+	struct tool copy = *catalogue_tool(catalogue, 1);
+	struct tool other = {.name = (char *)"no_such_name"};
+
+	for (size_t i = 0; i < catalogue_n_tools(catalogue); i++)
+		cr_expect(catalogue_has(catalogue, catalogue_tool(catalogue, i)), "%zu", i);
+	cr_expect_not(catalogue_has(catalogue, &copy));
+	cr_expect_not(catalogue_has(catalogue, &other));
+}
+
 /* A caller made up an id with a U+0000. After it there is nothing of ours to compare with. */
 Test(catalogue, is_not_led_astray_by_a_nul_in_an_id)
 {

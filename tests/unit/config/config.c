@@ -2,6 +2,8 @@
 #include "config/config.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "config/profiles.h"
@@ -827,4 +829,109 @@ Test(config, refuses_a_copy_of_the_kernels_files_that_is_not_for_tests)
 	setenv("STATE_DIRECTORY", "/var/lib/toolboxd", 1);
 	cr_expect_eq(read_all(), CONFIG_E_USAGE);
 	expect_told("is for tests, and refused where STATE_DIRECTORY is set");
+}
+
+/* --- the ways in */
+
+Test(config, tells_of_the_folders_that_are_named_and_missing)
+{
+	char text[512];
+
+	write_file("file", "");
+	write_file("there/box.json", "");
+	cr_assert_eq(read_all(), 0);
+	config_report_absent_folders(&config, DIAGNOSTIC_ERROR, &told_sink);
+	expect_silence();
+	snprintf(text, sizeof(text), "{\"toolboxd\": {\"toolbox_dirs\": [\"%s\", \"%s\", \"%s\"]}}",
+		in_folder("there"), in_folder("nowhere"), in_folder("file"));
+	write_user_file(text);
+	cr_assert_eq(read_all(), 0);
+	config_report_absent_folders(&config, DIAGNOSTIC_WARNING, &told_sink);
+	snprintf(text, sizeof(text),
+		"warning -:0 toolbox_dirs: the folder %s: No such file or directory\n"
+		"warning -:0 toolbox_dirs: %s is not a folder\n",
+		in_folder("nowhere"), in_folder("file"));
+	cr_expect_str_eq(buffer_terminate(&told), text, "%s", told.data);
+}
+
+static void ignore(void *data, const struct diagnostic *diagnostic)
+{
+	(void)data, (void)diagnostic;
+}
+
+Test(config, tells_an_answerer_where_the_key_is)
+{
+	struct approval_key key;
+	char text[256];
+	char *path = NULL;
+
+	cr_assert_eq(
+		config_read_approval_key(&(struct config_flags){0}, ignore, NULL, &path, &key), 0);
+	cr_expect_null(path, "it is not configured");
+	cr_expect_eq(key.state, APPROVAL_KEY_NONE);
+	write_file("key", "000102030405060708090a0b0c0d0e0fF0f1f2f3f4f5f6f7f8f9fafbfcfdfeff\n");
+	snprintf(text, sizeof(text), "{\"toolboxd\": {\"approval\": {\"key_file\": \"%s\"}}}",
+		in_folder("key"));
+	write_user_file(text);
+	cr_assert_eq(
+		config_read_approval_key(&(struct config_flags){0}, ignore, NULL, &path, &key), 0);
+	cr_expect_str_eq(path, in_folder("key"));
+	cr_expect_eq(key.state, APPROVAL_KEY_READY);
+	cr_expect_eq(key.bytes[1], 1);
+	free(path);
+	write_file("key", "");
+	cr_assert_eq(
+		config_read_approval_key(&(struct config_flags){0}, ignore, NULL, &path, &key), 0);
+	cr_expect_str_eq(path, in_folder("key"), "whether this user can read it or not");
+	cr_expect_eq(key.state, APPROVAL_KEY_UNUSABLE);
+	free(path);
+}
+
+Test(config, tells_a_client_the_bus_and_its_token)
+{
+	struct bus_address bus;
+	char text[256];
+
+	write_file("token", "0123456789abcdef");
+	snprintf(text, sizeof(text),
+		"{\"websocket\": {\"port\": 7}, \"toolboxd\": {\"embedded\": {\"token_file\":"
+		" \"%s\"}}}",
+		in_folder("token"));
+	write_user_file(text);
+	cr_assert_eq(config_read_bus(&(struct config_flags){0}, ignore, NULL, &bus), 0);
+	cr_expect_eq(bus.port, 7);
+	cr_expect_str_eq(bus.token, "0123456789abcdef");
+	write_file("token", "");
+	cr_assert_eq(config_read_bus(&(struct config_flags){0}, ignore, NULL, &bus), 0);
+	cr_expect_str_eq(bus.token, "", "another bus may need none");
+}
+
+Test(config, of_one_person_asks_nobody)
+{
+	struct config_flags flags = {.private = "0123456789abcdef"};
+
+	write_user_file(
+		"{\"toolboxd\": {\"enabled\": false, \"approval\": {\"mode\": \"strict\"}}}");
+	cr_assert_eq(read_all(), 0);
+	cr_expect(config.is_disabled);
+	cr_expect_str_eq(config.embedded_token, "");
+	cr_assert_eq(read_with(&flags), 0);
+	cr_expect_not(config.is_disabled);
+	cr_expect_eq(config.approval_mode, APPROVAL_OFF);
+	cr_expect_str_eq(config.embedded_token, "0123456789abcdef");
+	flags.keeps_approval = true;
+	cr_assert_eq(read_with(&flags), 0);
+	cr_expect_eq(config.approval_mode, APPROVAL_STRICT);
+}
+
+Test(config, of_a_part_of_a_command_writes_no_audit_log)
+{
+	write_user_file("{\"toolboxd\": {\"audit\": {\"file\": \"/a\", \"required\": true}}}");
+	cr_assert_eq(read_all(), 0);
+	cr_expect_str_eq(config.audit_file, "/a");
+	cr_expect(config.audit_required);
+	cr_assert_eq(read_with(&(struct config_flags){.is_second = true, .log_format = "json"}), 0);
+	cr_expect_null(config.audit_file);
+	cr_expect_not(config.audit_required);
+	cr_expect_eq(config.log_format, LOG_FORMAT_PLAIN);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/http.h"
 
+#include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
@@ -430,4 +431,130 @@ Test(config_http, keeps_its_addresses_and_whether_they_have_tls)
 		cr_expect_eq(in_force.n_addresses, 2);
 		cr_expect_eq(in_force.tls_cert, has_tls ? had_tls ? old_cert : new_cert : NULL);
 	}
+}
+
+/* ── a configuration that is read again ──────────────────────────────────────────────────────── */
+
+Test(config_http, may_replace_one_in_reach_of_others_only_with_tokens_and_tls)
+{
+#define SINCE "error -:0 : since the start other devices reach "
+#define AGAIN ": set them, or start again\n"
+	static char file[] = "/a";
+	static const struct {
+		const char *listen;
+		bool has_tls;
+		bool needs_token;
+		bool is_insecure;
+		const char *told; /* NULL: it may */
+	} rows[] = {
+		{"127.0.0.1:1", false, false, false, NULL},
+		{"unix:/a", false, false, false, NULL},
+		{"10.0.0.1:1", true, true, false, NULL},
+		{"10.0.0.1:1", false, false, true, NULL},
+		{"10.0.0.1:1", false, true, false,
+			SINCE "http://10.0.0.1:1, which needs http.tls" AGAIN},
+		{"10.0.0.1:1", true, false, false,
+			SINCE "https://10.0.0.1:1, which needs http.tokens" AGAIN},
+		{"[fd00::1]:2", false, false, false,
+			SINCE "http://[fd00::1]:2, which needs http.tokens and http.tls" AGAIN},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct config_http_address addresses[2] = {{.host = "localhost"}};
+		struct config_http in_force = {.addresses = addresses,
+			.n_addresses = 2,
+			.tls_cert = rows[i].has_tls ? file : NULL};
+		struct config_http http = {
+			.needs_token = rows[i].needs_token, .is_insecure = rows[i].is_insecure};
+
+		const char *reason;
+
+		cr_assert_eq(config_http_address_parse(rows[i].listen, &addresses[1], &reason), 0);
+		buffer_reset(&told);
+		cr_expect_eq(config_http_may_replace(&http, &in_force, &told_sink), !rows[i].told);
+		cr_expect_str_eq(
+			buffer_terminate(&told), rows[i].told ? rows[i].told : "", "%s", told.data);
+	}
+}
+
+Test(config_http, trusts_the_proxies_that_are_named_and_no_other)
+{
+	static const struct {
+		const char *address;
+		bool is_trusted;
+	} rows[] = {{"::ffff:127.0.0.1", true}, {"::ffff:127.0.0.2", false}, {"fd00::1", true},
+		{"fdff::1", true}, {"fe00::1", false}, {"::1", false}};
+
+	cr_assert_eq(read_http("{\"trusted_proxies\": [\"127.0.0.1\", \"fd00::/8\"]}"), 0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct in6_addr address;
+
+		cr_assert_eq(inet_pton(AF_INET6, rows[i].address, &address), 1);
+		cr_expect_eq(config_http_trusts(&config.http, &address), rows[i].is_trusted, "%s",
+			rows[i].address);
+	}
+}
+
+Test(config_http, has_lazy_lists_where_it_says_so)
+{
+	static const struct {
+		const char *http;
+		size_t over;
+	} rows[] = {
+		{"{}", SIZE_MAX},
+		{"{\"mcp_lazy\": false}", SIZE_MAX},
+		{"{\"mcp_lazy\": null, \"lazy_over\": 3}", SIZE_MAX},
+		{"{\"mcp_lazy\": true, \"lazy_over\": 3}", 0},
+		{"{\"mcp_lazy\": \"auto\"}", 64},
+		{"{\"mcp_lazy\": \"auto\", \"lazy_over\": 3}", 3},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		cr_assert_eq(read_http(rows[i].http), 0);
+		expect_silence();
+		cr_expect_eq(config.http.lazy_over, rows[i].over, "%s", rows[i].http);
+	}
+}
+
+Test(config_http, knows_its_loopback)
+{
+	static const struct {
+		const char *host;
+		bool is_loopback;
+	} rows[] = {{"127.0.0.1", true}, {"127.255.255.255", true}, {"126.255.255.255", false},
+		{"128.0.0.0", false}, {"::1", true}, {"::2", false}, {"LocalHost", true},
+		{"localhost.lan", false}, {"", false}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		cr_expect_eq(config_http_host_is_loopback(rows[i].host), rows[i].is_loopback, "%s",
+			rows[i].host);
+}
+
+Test(config_http, has_a_url_of_as_many_bytes_as_it_may)
+{
+	char http[CONFIG_HTTP_URL_BYTES_MAX + 64] = "{\"public_url\": \"https://a/";
+	size_t begin = strlen(http) - strlen("https://a/");
+
+	memset(http + begin + 10, 'x', CONFIG_HTTP_URL_BYTES_MAX - 10);
+	strcpy(http + begin + CONFIG_HTTP_URL_BYTES_MAX, "\"}");
+	cr_assert_eq(read_http(http), 0);
+	expect_silence();
+	cr_expect_eq(strlen(config.http.public_url), CONFIG_HTTP_URL_BYTES_MAX);
+	strcpy(http + begin + CONFIG_HTTP_URL_BYTES_MAX, "x\"}");
+	expect_closed_by(http, "/http/public_url: must be a string of at most 1024");
+}
+
+Test(config_http, has_tokens_by_names_of_1_to_64_characters)
+{
+	char name[HTTP_TOKEN_NAME_CHARS + 2];
+
+	memset(name, 'a', sizeof(name));
+	name[sizeof(name) - 1] = '\0';
+	cr_expect_not(http_tokens_is_name(name));
+	name[sizeof(name) - 2] = '\0';
+	cr_expect(http_tokens_is_name(name));
+	cr_expect(http_tokens_is_name("a"));
+	cr_expect_not(http_tokens_is_name(""));
+	cr_expect_not(http_tokens_is_name("a b"));
+	cr_expect_not(http_tokens_is_name("a."));
 }
