@@ -11,7 +11,7 @@
 #include "scarce.h"
 #include "util/array.h"
 
-/* A package: what it says of its hosts, and which packages may share one. */
+/* A package: what its hosts need, and which packages may share a host. */
 
 TestSuite(package, .init = manifest_set_up, .fini = manifest_tear_down, .timeout = 60);
 
@@ -20,7 +20,7 @@ Test(package, knows_what_its_kind_needs)
 	static const struct {
 		enum toolbox_kind kind;
 		unsigned int capacity;
-		uint64_t start_ms; /* where the configuration gives 60 seconds less one */
+		uint64_t start_ms; /* with 60 seconds less one in the configuration */
 		bool has_guard;
 		const char *place;
 	} rows[] = {

@@ -527,3 +527,13 @@ Test(mistakes, of_a_key_that_belongs_to_other_kinds)
 			buffer_terminate(&message));
 	}
 }
+
+Test(mistakes, of_a_list_of_servers_that_another_program_keeps)
+{
+	expect_refused("{\n'servers':{}}", 2, "/servers",
+		"a list of servers has the key mcpServers, not servers");
+	expect_refused("{'context_servers':{}}", 1, "/context_servers",
+		"a list of servers has the key mcpServers, not context_servers");
+	expect_refused("{'mcp_servers':{}}", 1, "/mcp_servers",
+		"a list of servers has the key mcpServers, not mcp_servers");
+}

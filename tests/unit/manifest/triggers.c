@@ -141,3 +141,17 @@ Test(triggers_of_a_tool, refuse_the_toolbox_when_one_is_no_expression)
 		"must be a regular expression (PCRE2): missing closing parenthesis, at character "
 		"4, after '(bad'");
 }
+
+Test(triggers_of_a_tool, have_groups_with_the_names_of_properties)
+{
+	read_good(TOOL("'triggers':['root of (?<x>.*)','(?:an|the) (x)']," SQRT));
+	expect_refused(TOOL("'triggers':['root','root of (?<y>.*)']," SQRT), 1,
+		"/tools/0/triggers/1",
+		"the group 'y' is no property of the argument schema, which has x; give the group "
+		"such a name, or none: (?:…)");
+	expect_refused("{'kind':'command','tools':[{'name':'f','command':{'shell':'ls'},'triggers':"
+		       "['(?<y>.*)']}]}",
+		1, "/tools/0/triggers/0",
+		"the group 'y' is no property of the argument schema, which has none; give the "
+		"group such a name, or none: (?:…)");
+}
