@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json/writer.h"
 #include "loader/gate/gate.h"
 #include "loader/operator/paths.h"
 #include "util/array.h"
@@ -29,6 +30,7 @@ static void job_free(struct load_job *job)
 	free(job->folder);
 	free(job->overlay);
 	free(job->id);
+	free(job->server);
 	free(job->path);
 	free(job);
 }
@@ -188,13 +190,36 @@ static bool is_excused(const struct load_job *job, const char *pointer)
 	return job->package && job->package->python.is_auto && strcmp(pointer, "/python") == 0;
 }
 
+/* Write the place in the file of @job that @pointer, a place of its manifest, means. */
+static void write_place(const struct load_job *job, const char *pointer, struct buffer *out)
+{
+	static const char server[] = "/mcp";
+
+	if (!job->server) {
+		buffer_append_string(out, pointer);
+		return;
+	}
+	buffer_append_string(out, "/mcpServers");
+	json_pointer_append(out, job->server, strlen(job->server));
+	if (strncmp(pointer, server, strlen(server)) == 0)
+		buffer_append_string(out, pointer + strlen(server));
+}
+
+void load_job_report(struct load_job *job, enum diagnostic_severity severity, const char *pointer,
+	const char *text)
+{
+	cleanup(buffer_deinit) struct buffer place = {0};
+
+	write_place(job, pointer, &place);
+	pointer = buffer_terminate(&place) ? place.data : "";
+	diagnostics_add(&job->problems, severity, *pointer ? manifest_line(job->path, pointer) : 0,
+		pointer, "%s", text);
+}
+
 void load_job_fail(struct load_job *job, const char *pointer, const char *text)
 {
-	unsigned int line;
-
 	if (is_excused(job, pointer) && skipped_list_add(&job->skipped, NULL, text) == 0)
 		return;
-	line = *pointer ? manifest_line(job->path, pointer) : 0;
-	diagnostics_add(&job->problems, DIAGNOSTIC_ERROR, line, pointer, "%s", text);
+	load_job_report(job, DIAGNOSTIC_ERROR, pointer, text);
 	job->toolbox = NULL;
 }

@@ -38,7 +38,8 @@ struct load_job {
 	char *path;
 	/* the registered folder around the manifest; NULL: the manifest is registered itself */
 	char *folder;
-	char *id; /* the id of a member toolbox; else NULL */
+	char *id;     /* the id of a member toolbox, or of a server in a list; else NULL */
+	char *server; /* the key of that server in its file; else NULL */
 	bool is_folder;
 	bool is_overlay;         /* the manifest overlays the programs of the folder beside it */
 	char *overlay;           /* the overlay inside a folder of programs; or NULL */
@@ -123,6 +124,11 @@ bool load_jobs_have_id(const struct load_jobs *jobs, const char *id);
  * another. The previous package takes note of the files of the replaced package. If @package is of
  * a kind with one toolbox, the job offers the toolbox. */
 void load_job_set_package(struct load_job *job, struct package *package);
+
+/* Add the mistake @text to @job, about the place @pointer of its manifest: for a server of a list,
+ * the manifest that its entry in the file means. */
+void load_job_report(struct load_job *job, enum diagnostic_severity severity, const char *pointer,
+	const char *text);
 
 /* Add the error @text, about the place @pointer of its manifest, to @job, which offers nothing
  * then. A lack of interpreters is no error if the manifest names none ("auto"): the package is

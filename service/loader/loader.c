@@ -301,7 +301,7 @@ static int begin_server_entry(
 	struct package *package;
 	int r;
 
-	if (!job || !(job->id = strdup(entry->id)))
+	if (!job || !(job->id = strdup(entry->id)) || !(job->server = strdup(entry->name)))
 		return -ENOMEM;
 	job->previous = is_away(list->jobs, job->id) ? NULL : server_list_find(job);
 	r = server_list_read(job, entry, origin, &package);

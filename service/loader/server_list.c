@@ -2,11 +2,8 @@
 #include "loader/server_list.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "json/writer.h"
 
 struct package *server_list_find(const struct load_job *job)
 {
@@ -20,23 +17,6 @@ struct package *server_list_find(const struct load_job *job)
 			return package;
 	}
 	return NULL;
-}
-
-/* Report @text about the place @below, in the manifest, of the server called @name. */
-static void report_entry(struct load_job *job, enum diagnostic_severity severity, const char *name,
-	const char *below, const char *text)
-{
-	cleanup(buffer_deinit) struct buffer pointer = {0};
-	const char *rest =
-		strncmp(below, "/mcp", strlen("/mcp")) == 0 ? below + strlen("/mcp") : "";
-	const char *place;
-
-	buffer_append_string(&pointer, "/mcpServers");
-	json_pointer_append(&pointer, name, strlen(name));
-	buffer_append_string(&pointer, rest);
-	place = buffer_terminate(&pointer);
-	diagnostics_add(&job->problems, severity, place ? manifest_line(job->path, place) : 0,
-		place ? place : "", "%s", text);
 }
 
 int server_list_read(struct load_job *job, const struct mcp_server_entry *entry,
@@ -54,14 +34,14 @@ int server_list_read(struct load_job *job, const struct mcp_server_entry *entry,
 		buffer_printf(&text, "the server '%s' %s", entry->name, entry->reason);
 		if (!buffer_terminate(&text))
 			return -ENOMEM;
-		report_entry(job, DIAGNOSTIC_ERROR, entry->name, "", text.data);
+		load_job_report(job, DIAGNOSTIC_ERROR, "", text.data);
 		return MANIFEST_E_REFUSED;
 	}
 	r = manifest_read_text(job->jobs->reader, job->path, entry->manifest,
 		strlen(entry->manifest), ret_package, &found);
 	for (size_t i = 0; i < found.n_items; i++)
-		report_entry(job, found.items[i].severity, entry->name, found.items[i].pointer,
-			found.items[i].text);
+		load_job_report(
+			job, found.items[i].severity, found.items[i].pointer, found.items[i].text);
 	if (r != 0)
 		return r;
 	(*ret_package)->is_entry = true;
