@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "scarce.h"
 #include "util/cleanup.h"
 #include "wire/ring.h"
 
@@ -192,6 +195,123 @@ Test(ring, has_all_its_memory_from_the_beginning)
 
 	cr_assert_eq(fstat(ring.memory_fd, &status), 0);
 	cr_expect_geq((size_t)status.st_blocks * 512, sizeof(struct ring_memory));
+}
+
+Test(ring, tells_whether_it_has_more)
+{
+	cr_expect_not(ring_has_more(&ring));
+	cr_assert(put(1, 10, 0));
+	cr_expect(ring_has_more(&ring));
+	cr_assert_eq(ring_take(&ring, &reader), 1);
+	cr_expect_not(ring_has_more(&ring));
+}
+
+Test(ring, takes_up_to_eight_wakes_in_a_row_without_a_byte)
+{
+	for (unsigned int round = 0; round < 2; round++) {
+		for (unsigned int i = 0; i < 8; i++)
+			cr_expect(ring_count_wake(&ring), "%u", i);
+		cr_expect_not(ring_count_wake(&ring));
+		cr_assert(put(1, 10, 0));
+		cr_assert_eq(ring_take(&ring, &reader), 1);
+	}
+}
+
+Test(ring, is_not_read_when_memory_is_short)
+{
+	cr_assert(put(1, 10, 0));
+	scarce_once_after(0);
+	cr_expect_eq(ring_take(&ring, &reader), -ENOMEM);
+	cr_expect(scarce_has_failed());
+	cr_expect(ring_has_more(&ring));
+}
+
+/* ── its descriptors ─────────────────────────────────────────────────────────────────────────── */
+
+static bool is_open(int fd)
+{
+	return fcntl(fd, F_GETFD) >= 0;
+}
+
+Test(ring, has_descriptors_that_close_on_exec)
+{
+	cr_expect_eq(fcntl(ring.memory_fd, F_GETFD), FD_CLOEXEC);
+	cr_expect_eq(fcntl(ring.wake_fd, F_GETFD), FD_CLOEXEC);
+	cr_expect(fcntl(ring.wake_fd, F_GETFL) & O_NONBLOCK);
+}
+
+Test(ring, takes_everything_with_it)
+{
+	struct ring one;
+
+	cr_assert_eq(ring_init(&one), 0);
+	const struct ring before = one;
+
+	ring_deinit(&one);
+	cr_expect_not(is_open(before.memory_fd));
+	cr_expect_not(is_open(before.wake_fd));
+	cr_expect_eq(msync(before.memory, sizeof(*before.memory), MS_ASYNC), -1, "unmapped");
+	cr_expect_eq(errno, ENOMEM);
+	cr_expect_null(one.memory);
+	ring_deinit(&one);
+}
+
+Test(ring, closes_the_descriptor_of_its_memory_once)
+{
+	struct ring one;
+	int fd;
+
+	cr_assert_eq(ring_init(&one), 0);
+	fd = one.memory_fd;
+	ring_given(&one);
+	cr_expect_not(is_open(fd));
+	cr_expect_eq(one.memory_fd, -1);
+	cr_assert_eq(dup2(one.wake_fd, fd), fd);
+	ring_deinit(&one);
+	cr_expect(is_open(fd), "it belongs to somebody else now");
+	close(fd);
+}
+
+Test(ring, takes_the_descriptor_of_the_memory_from_a_host)
+{
+	struct ring_writer other;
+	int fd = dup(ring.memory_fd);
+
+	cr_assert_eq(ring_join(&other, fd, ring.wake_fd), 0);
+	cr_expect_not(is_open(fd));
+	cr_expect(is_open(ring.wake_fd));
+	cr_expect_eq(other.wake_fd, ring.wake_fd);
+	munmap(other.memory, sizeof(*other.memory));
+	cr_expect_eq(ring_join(&other, open("/dev/null", O_WRONLY), -1), -EACCES);
+}
+
+Test(ring, needs_two_descriptors)
+{
+	struct rlimit before, few;
+	int next = dup(0);
+	struct ring one;
+
+	close(next);
+	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few = before;
+	for (int n_free = 0; n_free < 2; n_free++) {
+		few.rlim_cur = (rlim_t)(next + n_free);
+		cr_assert_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+		cr_expect_eq(ring_init(&one), -EMFILE, "%d", n_free);
+		cr_expect_not(is_open(next));
+	}
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+}
+
+Test(ring, tells_that_its_host_has_closed_the_way_to_wake_the_daemon)
+{
+	struct wire_header header = {.kind = WIRE_RESULT, .id = 1};
+
+	writer.wake_fd = -1;
+	ring_ask(&ring);
+	cr_expect_eq(ring_put(&writer, 0, (char *)&header, sizeof(header)), -EBADF);
+	cr_expect_eq(ring_take(&ring, &reader), 1);
+	expect_frame(1, 0);
 }
 
 #define FRAMES 200000

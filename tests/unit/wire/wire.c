@@ -182,6 +182,96 @@ Test(wire, finishes_a_frame_in_place_behind_another)
 	wire_reader_deinit(&reader);
 }
 
+Test(wire, keeps_the_beginning_of_a_frame_behind_another)
+{
+	struct wire_reader reader = {.payload_max = 100};
+	cleanup(buffer_deinit) struct buffer bytes = {0};
+	struct wire_frame frame;
+	size_t first;
+
+	wire_write(&bytes, WIRE_RESULT, 1, "abc", 3, NULL, 0);
+	first = bytes.size;
+	wire_write(&bytes, WIRE_FAILED, 2, "defg", 4, NULL, 0);
+	for (size_t cut = first; cut < bytes.size; cut++) {
+		receive(&reader, bytes.data, cut);
+		cr_assert_eq(wire_reader_next(&reader, &frame), 0);
+		cr_expect_eq(frame.id, 1);
+		cr_expect_eq(wire_reader_next(&reader, &frame), WIRE_E_MORE);
+		receive(&reader, bytes.data + cut, bytes.size - cut);
+		cr_assert_eq(wire_reader_next(&reader, &frame), 0, "%zu", cut);
+		cr_expect_eq(frame.id, 2);
+		cr_assert_eq(frame.size, 4);
+		cr_expect_arr_eq(frame.payload, "defg", 4);
+		cr_expect_not(wire_reader_has_more(&reader));
+	}
+	wire_reader_deinit(&reader);
+}
+
+Test(wire, takes_no_more_memory_for_many_frames_than_for_one)
+{
+	struct wire_reader reader = {.payload_max = 3000};
+	cleanup(buffer_deinit) struct buffer bytes = {0};
+	char payload[3000] = "";
+	struct wire_frame frame;
+
+	wire_write(&bytes, WIRE_RESULT, 1, payload, sizeof(payload), NULL, 0);
+	for (int i = 0; i < 100; i++) {
+		receive(&reader, bytes.data, bytes.size);
+		cr_assert_eq(wire_reader_next(&reader, &frame), 0);
+	}
+	cr_expect_leq(reader.bytes.capacity, 16384);
+	wire_reader_deinit(&reader);
+}
+
+Test(wire, keeps_a_buffer_of_256_kibibytes)
+{
+	struct wire_reader reader = {.payload_max = 100};
+
+	cr_assert(buffer_reserve(&reader.bytes, 256u << 10));
+	cr_assert_eq(reader.bytes.capacity, 256u << 10);
+	wire_reader_recycle(&reader);
+	cr_expect_eq(reader.bytes.capacity, 256u << 10);
+	cr_assert(buffer_reserve(&reader.bytes, (256u << 10) + 1));
+	reader.bytes.size = 1;
+	wire_reader_recycle(&reader);
+	cr_expect_gt(reader.bytes.capacity, 256u << 10, "it has a byte of a frame");
+	reader.used = 1;
+	wire_reader_recycle(&reader);
+	cr_expect_eq(reader.bytes.capacity, 0);
+	wire_reader_deinit(&reader);
+}
+
+Test(wire, takes_the_first_and_the_last_kind)
+{
+	static const enum wire_kind kinds[] = {WIRE_LOAD, WIRE_LAST};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct wire_reader reader = {.payload_max = 100};
+		cleanup(buffer_deinit) struct buffer bytes = {0};
+		struct wire_frame frame;
+
+		wire_write(&bytes, kinds[i], 1, NULL, 0, NULL, 0);
+		receive(&reader, bytes.data, bytes.size);
+		cr_expect_eq(wire_reader_next(&reader, &frame), 0, "%u", kinds[i]);
+		wire_reader_deinit(&reader);
+	}
+}
+
+/* The bytes of such a payload are not looked at. */
+Test(wire, finishes_no_frame_whose_size_does_not_fit_in_its_header)
+{
+	struct wire_header header = {0};
+	struct buffer bytes = {
+		.data = (char *)&header, .size = sizeof(header) + (size_t)UINT32_MAX};
+
+	wire_finish(&bytes, 0, WIRE_RESULT, 1);
+	cr_expect_eq(buffer_status(&bytes), 0);
+	cr_expect_eq(header.size, UINT32_MAX);
+	bytes.size++;
+	wire_finish(&bytes, 0, WIRE_RESULT, 1);
+	cr_expect_eq(buffer_status(&bytes), -EMSGSIZE);
+}
+
 Test(wire, leaves_a_failed_buffer_alone)
 {
 	cleanup(buffer_deinit) struct buffer bytes = {.limit = 20};
