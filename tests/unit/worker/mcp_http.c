@@ -418,6 +418,53 @@ Test(mcp_http, takes_no_error_for_the_answer_when_credentials_are_wanted)
 		READS, 1, WIRE_ERROR, GONE("it answers with the status 403: no"));
 }
 
+Test(mcp_http, takes_no_error_for_the_answer_without_a_token)
+{
+	expect_lost("HTTP/1.1 401 x\r\n" IS_JSON
+		    "\r\n{'jsonrpc':'2.0','id':3,'error':{'code':-1,'message':'no'}}",
+		READS, 1, WIRE_ERROR,
+		GONE("it answers with the status 401: it wants a token, such as in "
+		     "mcp.headers.Authorization; logins by OAuth are not supported"));
+}
+
+Test(mcp_http, takes_a_response_with_any_status_of_success)
+{
+	expect_lost("HTTP/1.1 299 x\r\n" IS_JSON "\r\n" RESPONSE("3", "{'content':[]}"), READS, 1,
+		WIRE_RESULT, "{'content':[]}");
+}
+
+Test(mcp_http, takes_no_response_with_another_status)
+{
+	expect_lost("HTTP/1.1 300 x\r\n" IS_JSON "\r\n" RESPONSE("3", "{'content':[]}"), READS, 1,
+		WIRE_ERROR, GONE("it answers with the status 300"));
+}
+
+Test(mcp_http, begins_no_other_session_for_a_list)
+{
+	server_use((struct script[]){{.in = "'initialize'", .answer = BEGUN_WITH_ID},
+		{.in = "'notifications/", .answer = ACCEPTED},
+		{.in = "'tools/list'", .answer = "HTTP/1.1 404 x\r\n\r\n"}, {0}});
+	cr_expect_eq(server_load(LEGACY, ""), DRIVER_E_REFUSED);
+	cr_expect_eq(server_count("'initialize'"), 1);
+}
+
+Test(mcp_http, ends_no_call_by_the_refusal_of_a_notification)
+{
+	server_use((struct script[]){
+		{.in = "'notifications/cancelled'",
+			.answer = "HTTP/1.1 400 x\r\n" IS_JSON
+				  "\r\n{'jsonrpc':'2.0','error':{'code':-1,'message':'no'}}"},
+		LEGACY_SESSION, {.in = "'id':3,", .stays = true},
+		{.in = "'id':4,", .answer = "HTTP/1.1 404 x\r\n\r\n"}, {0}});
+	server_load_tools(LEGACY, "");
+	server_call(7, WRITES);
+	server_await();
+	server_cancel(7);
+	server_expect(WIRE_FAILED, 7, "cancelled");
+	server_call(8, WRITES);
+	server_expect(WIRE_ERROR, 8, GONE("it answers with the status 404"));
+}
+
 Test(mcp_http, answers_the_calls_that_wait_for_a_session_that_fails)
 {
 	server_use((struct script[]){{.in = "'initialize'", .answer = BEGUN_WITH_ID, .times = 1},
