@@ -344,6 +344,23 @@ Test(mcp_http, sends_a_call_again_to_a_server_that_has_forgotten_its_session)
 	expect_forgotten("HTTP/1.1 404 x\r\n\r\n", true);
 }
 
+Test(mcp_http, forgets_the_id_of_a_session_with_it)
+{
+	server_use((struct script[]){{.in = "'initialize'", .answer = BEGUN_WITH_ID, .times = 1},
+		{.in = "'initialize'",
+			.answer = JSON(RESPONSE("4", "{'protocolVersion':'2025-06-18',"
+						     "'capabilities':{'tools':{}}}"))},
+		{.in = "'id':5,", .answer = JSON(LISTED("5"))}, LEGACY_SESSION,
+		{.in = "'id':3,", .answer = "HTTP/1.1 404 x\r\n\r\n"},
+		{.in = "'tools/call'", .answer = JSON(RESPONSE("6", "{'content':[]}"))}, {0}});
+	server_load_tools(LEGACY, "");
+	server_call(7, WRITES);
+	server_expect(WIRE_RESULT, 7, "{'content':[]}");
+	server_unload();
+	cr_expect_eq(server_count("Mcp-Session-Id: one\r\n"), 3);
+	cr_expect_eq(server_count("DELETE "), 0);
+}
+
 Test(mcp_http, takes_an_error_without_the_id_of_the_call_for_a_forgotten_session)
 {
 	expect_forgotten("HTTP/1.1 400 x\r\n" IS_JSON

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "counting.h"
@@ -456,6 +457,77 @@ Test(native_steps, pass_a_number_as_another_type_only_where_it_fits, .timeout = 
 		{PASS("f64", "single", "f32"), "{'x':0.5}", "{'r':0.5}", false},
 		{PASS("f64", "single", "f32"), "{'x':1e39}",
 			"single is not called: 'x' does not fit f32", true},
+	};
+
+	EXPECT_RUNS(rows);
+}
+
+/* Pass @x, of the type @from, as @to: @fits, or not. */
+static void expect_passed(const char *from, const char *to, const char *x, bool fits)
+{
+	char object[512], arguments[64], answer[128];
+
+	snprintf(object, sizeof(object),
+		"{'parameters':[{'name':'x','type':'%s'}],'steps':[{'call':'total','variadic':1,"
+		"'args':[{'i32':1},{'as':'%s','value':'$x'}],'returns':{'name':'r','type':'i64'}}]"
+		"}",
+		from, to);
+	snprintf(arguments, sizeof(arguments), "{'x':%s}", x);
+	if (fits)
+		snprintf(answer, sizeof(answer), "{'r':%s}", x);
+	else
+		snprintf(answer, sizeof(answer), "total is not called: 'x' does not fit %s", to);
+	expect_run(&(struct run){object, arguments, answer, !fits});
+}
+
+Test(native_steps, pass_a_number_up_to_the_limits_of_its_type, .timeout = LIMIT)
+{
+	static const struct {
+		const char *type;
+		const char *below, *least, *most, *above;
+	} rows[] = {
+		{"i8", "-129", "-128", "127", "128"},
+		{"u8", "-1", "0", "255", "256"},
+		{"i16", "-32769", "-32768", "32767", "32768"},
+		{"u16", "-1", "0", "65535", "65536"},
+		{"i32", "-2147483649", "-2147483648", "2147483647", "2147483648"},
+	};
+	static const char *const from[] = {"i64", "f64"};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		for (size_t k = 0; k < 2; k++) {
+			expect_passed(from[k], rows[i].type, rows[i].below, false);
+			expect_passed(from[k], rows[i].type, rows[i].least, true);
+			expect_passed(from[k], rows[i].type, rows[i].most, true);
+			expect_passed(from[k], rows[i].type, rows[i].above, false);
+		}
+	expect_passed("i8", "i32", "-5", true);
+	expect_passed("u8", "i32", "200", true);
+	expect_passed("i16", "i32", "-300", true);
+	expect_passed("i32", "i16", "-300", true);
+	expect_passed("u64", "i32", "18446744073709551615", false);
+	expect_passed("f32", "i8", "-0.5", false);
+}
+
+Test(native_steps, pass_numbers_of_64_bits, .timeout = LIMIT)
+{
+	static const struct run rows[] = {
+		{PASS("u64", "wide", "i64"), "{'x':9223372036854775807}",
+			"{'r':9223372036854775807}", false},
+		{PASS("u64", "wide", "i64"), "{'x':9223372036854775808}",
+			"wide is not called: 'x' does not fit i64", true},
+		{PASS("i64", "count", "usize"), "{'x':-1}",
+			"count is not called: 'x' does not fit usize", true},
+		{PASS("i8", "wide", "i64"), "{'x':-128}", "{'r':-128}", false},
+		{PASS("bool", "wide", "i64"), "{'x':true}", "{'r':1}", false},
+		{PASS("i32", "wide", "i64"), "{'x':-2147483648}", "{'r':-2147483648}", false},
+		{PASS("u32", "wide", "i64"), "{'x':4294967295}", "{'r':4294967295}", false},
+		{PASS("i64", "single", "f32"), "{'x':-3}", "{'r':-3.0}", false},
+		{PASS("f32", "real", "f64"), "{'x':-0.5}", "{'r':-0.5}", false},
+		{PASS("f64", "single", "f32"), "{'x':-1e39}",
+			"single is not called: 'x' does not fit f32", true},
+		{PASS("f64", "wide", "i64"), "{'x':-0.5}",
+			"wide is not called: 'x' does not fit i64", true},
 	};
 
 	EXPECT_RUNS(rows);
