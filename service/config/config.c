@@ -498,19 +498,18 @@ static int pass_path(void *data, enum config_origin origin, const char *path)
 	return 0;
 }
 
-void config_each_file(
+int config_each_file(
 	const struct config_flags *flags, void (*visit)(void *data, const char *path), void *data)
 {
 	struct file_visit passing = {visit, data};
+	int r = config_stack_each_file(flags->config, pass_path, &passing);
 
-	/* Without memory fewer files are visited. */
-	(void)config_stack_each_file(flags->config, pass_path, &passing);
-	config_remembered_each_path(visit, NULL, data);
+	return r ? r : config_remembered_each_path(visit, NULL, data);
 }
 
-void config_each_folder(void (*visit)(void *data, const char *path), void *data)
+int config_each_folder(void (*visit)(void *data, const char *path), void *data)
 {
-	config_remembered_each_path(NULL, visit, data);
+	return config_remembered_each_path(NULL, visit, data);
 }
 
 void config_report_absent_folders(const struct config *config, enum diagnostic_severity severity,

@@ -137,12 +137,13 @@ int config_read(const struct config_flags *flags, diagnostic_function report, vo
 	struct config *ret_config);
 
 /* Call @visit with @data for the path of every file sought by config_read(), whether it exists or
- * not. */
-void config_each_file(
+ * not. Return 0, or a negative errno: then fewer were visited. */
+int config_each_file(
 	const struct config_flags *flags, void (*visit)(void *data, const char *path), void *data);
 
-/* Call @visit with @data for each folder whose files are all read by config_read(). */
-void config_each_folder(void (*visit)(void *data, const char *path), void *data);
+/* Call @visit with @data for each folder whose files are all read by config_read(). Return as
+ * config_each_file() does. */
+int config_each_folder(void (*visit)(void *data, const char *path), void *data);
 
 /* As config_read(), but read only the address of the bus and, if this user can read it, its token:
  * a client needs nothing else. */

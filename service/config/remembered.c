@@ -48,7 +48,7 @@ static int add_folders(const struct config_reader *reader, struct text_list *fol
 	return user ? text_list_take(folders, user) : r;
 }
 
-void config_remembered_each_path(void (*visit)(void *data, const char *path),
+int config_remembered_each_path(void (*visit)(void *data, const char *path),
 	void (*visit_folder)(void *data, const char *path), void *data)
 {
 	static const char *const names[] = {REMEMBERED_PROFILES, REMEMBERED_TOKENS,
@@ -63,10 +63,11 @@ void config_remembered_each_path(void (*visit)(void *data, const char *path),
 			void (*function)(void *, const char *) = k == 0 ? visit_folder : visit;
 
 			if (!path)
-				return;
+				return -ENOMEM;
 			if (function)
 				function(data, path);
 		}
+	return r;
 }
 
 /* ── one file ────────────────────────────────────────────────────────────────────────────────── */

@@ -93,6 +93,6 @@ int remembered_add_allowed(const struct config_remembered *allowed, struct text_
 int remembered_add_reasons(const struct config_remembered *disabled, struct text_list *reasons);
 
 /* Call @visit with @data for the path of each possible file, except for profiles; and @visit_folder
- * for the folders of profiles. Either may be NULL. */
-void config_remembered_each_path(void (*visit)(void *data, const char *path),
+ * for the folders of profiles. Either may be NULL. Return 0 or -ENOMEM. */
+int config_remembered_each_path(void (*visit)(void *data, const char *path),
 	void (*visit_folder)(void *data, const char *path), void *data);

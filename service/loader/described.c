@@ -113,18 +113,22 @@ int described_accept(struct manifest_reader *reader, struct package *package, co
 
 /* ── descriptions of more than a library ─────────────────────────────────────────────────────── */
 
-/* Call @found with each absolute path of the array @list. */
-static void each_path(const struct json_tape *tape, uint32_t list,
+/* Call @found with each absolute path of the array @list. Return 0 or -ENOMEM. */
+static int each_path(const struct json_tape *tape, uint32_t list,
 	void (*found)(void *data, const char *path), void *data)
 {
 	json_each(at, tape, list) {
-		cleanup_free char *path = json_type_at(tape, at) == JSON_STRING
-						  ? json_string_dup(tape, at, NULL)
-						  : NULL;
+		cleanup_free char *path = NULL;
 
-		if (path && *path == '/')
+		if (json_type_at(tape, at) != JSON_STRING)
+			continue;
+		path = json_string_dup(tape, at, NULL);
+		if (!path)
+			return -ENOMEM;
+		if (*path == '/')
 			found(data, path);
 	}
+	return 0;
 }
 
 /* Return the array `depends` of a description, or JSON_NONE if it is missing or too long. */
@@ -137,17 +141,17 @@ static uint32_t find_depends(const struct json_tape *described)
 	return list;
 }
 
-void described_each_dependency(
+int described_each_dependency(
 	const struct package *package, void (*found)(void *data, const char *path), void *data)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-	uint32_t list = JSON_NONE;
+	int r = json_tape_read(
+		&tape, package->described, package->described_size, JSON_DEPTH_DEFAULT, NULL);
+	uint32_t list = r == 0 ? find_depends(&tape) : JSON_NONE;
 
-	if (json_tape_read(&tape, package->described, package->described_size, JSON_DEPTH_DEFAULT,
-		    NULL) == 0)
-		list = find_depends(&tape);
 	if (list != JSON_NONE)
-		each_path(&tape, list, found, data);
+		r = each_path(&tape, list, found, data);
+	return r < 0 ? r : 0;
 }
 
 /* The digest of some inodes. */
@@ -186,8 +190,9 @@ uint64_t described_fingerprint(
 	if (list == JSON_NONE ||
 		json_tape_read(&interpreters, text, strlen(text), JSON_DEPTH_DEFAULT, NULL) != 0)
 		return 0;
-	each_path(&interpreters, 0, digest_inode, &inodes);
-	each_path(described, list, digest_inode, &inodes);
+	if (each_path(&interpreters, 0, digest_inode, &inodes) < 0 ||
+		each_path(described, list, digest_inode, &inodes) < 0)
+		return 0;
 	return inodes.is_younger ? 0 : inodes.digest;
 }
 

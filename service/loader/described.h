@@ -45,8 +45,9 @@ int described_accept(struct manifest_reader *reader, struct package *package, co
 int described_load_cached_text(struct package *package, char ret_key[DESCRIBE_CACHE_KEY_BYTES],
 	struct buffer *ret_described);
 
-/* Call @found for every path in the `depends` list of the description of @package. */
-void described_each_dependency(
+/* Call @found for every path in the `depends` list of the description of @package. Return 0 or
+ * -ENOMEM. */
+int described_each_dependency(
 	const struct package *package, void (*found)(void *data, const char *path), void *data);
 
 /*

@@ -173,7 +173,8 @@ struct interests {
 	const char *folder; /* the last watched folder of a file; its size, and its watch */
 	size_t folder_size;
 	int watch;
-	bool is_partial; /* a path could not be watched */
+	bool is_partial; /* a path could not be watched … */
+	bool is_short;   /* … because memory is short */
 };
 
 static void note(
@@ -182,9 +183,10 @@ static void note(
 	int r = add_interest(watcher, path, name, &interests->items[interests->n_items]);
 
 	interests->is_partial = interests->is_partial || r != 0;
+	interests->is_short = interests->is_short || r == -ENOMEM;
 	if (r == 0)
 		interests->n_items++;
-	else
+	else if (r != -ENOMEM)
 		log_warning("%s cannot be watched (%s): a change in it needs a reload", path,
 			strerror(-r));
 }
@@ -203,7 +205,7 @@ static void note_file(struct watcher *watcher, struct interests *interests, cons
 		memcmp(interests->folder, path, size) == 0) {
 		*interest = (struct interest){interests->watch, strdup(slash + 1)};
 		interests->n_items += interest->name != NULL;
-		interests->is_partial = interests->is_partial || !interest->name;
+		interests->is_short = interests->is_short || !interest->name;
 		return;
 	}
 	memcpy(folder, path, size);
@@ -275,6 +277,6 @@ int watcher_set(struct watcher *watcher, const char *const *folders, size_t n_fo
 	forget_interests(watcher->interests, watcher->n_interests);
 	watcher->interests = interests.items;
 	watcher->n_interests = interests.n_items;
-	watcher->digest = interests.is_partial ? 0 : digest;
-	return 0;
+	watcher->digest = interests.is_partial || interests.is_short ? 0 : digest;
+	return interests.is_short ? -ENOMEM : 0;
 }

@@ -564,6 +564,7 @@ int reload_init(struct reload *reload, const struct reload_parts *parts,
 	r = asking_new(parts->loop, paths->host_program, parts->config, gather_answers, reload,
 		&reload->asking);
 	r = r ? r : loop_timer_init(&reload->following, parts->loop, follow, reload);
+	r = r ? r : loop_timer_init(&reload->rewatch, parts->loop, registration_changed, reload);
 	r = r ? r : loop_timer_init(&reload->arrival, parts->loop, take_answers, reload);
 	r = r ? r : outages_init(&reload->outages, parts->loop, ask_servers, reload);
 	r = r ? r : loop_timer_init(&reload->relisting, parts->loop, ask_servers, reload);
@@ -575,6 +576,7 @@ void reload_deinit(struct reload *reload)
 	loader_free(take_ptr(reload->loader));
 	asking_free(take_ptr(reload->asking));
 	loop_timer_deinit(&reload->following);
+	loop_timer_deinit(&reload->rewatch);
 	loop_timer_deinit(&reload->arrival);
 	prepared_reload_deinit(&reload->next);
 	guest_set_deinit(&reload->guests);

@@ -87,6 +87,7 @@ struct reload {
 	bool is_wanted;              /* another reload follows the one under way … */
 	struct loop_timer following; /* … in a turn of the loop of its own */
 	bool is_unwatched;           /* the files of the new catalogue are watched there, too */
+	struct loop_timer rewatch;   /* a load that watches what was not, for want of memory */
 	struct guest_set guests;     /* the guests of the load under way */
 	bool asks_again;             /* the next one asks interpreters again what their tools are */
 	bool is_background; /* the one under way waits for servers, and gives way to a change … */

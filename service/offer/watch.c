@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/file/file.h"
+#include "util/log.h"
 #include "util/text/text.h"
 
 /*
@@ -24,6 +26,8 @@
  *   toolbox.d/home ─▶ ../latest ─▶ v1/   each link by its name, in the folder that it is in,
  *   tidy.sh ─▶ /repo/tidy.sh             and the target of the last link
  *
+ * Where memory is short, less is watched, and everything is watched and loaded again a while later.
+ *
  * A file with several names, or one that is mounted, is watched itself. inotify is silent about a
  * new mount, about other machines that write to a network file system, and about a parent that is
  * renamed: the next call looks at the files (catalogue/origin.h).
@@ -32,7 +36,11 @@
 /* The most links on the way to a file, as in the kernel. */
 #define LINKS_MAX 40
 
+/* The time until the next attempt, where memory was short. */
+#define WATCH_AGAIN_MS 10000
+
 struct watched {
+	bool is_short; /* a path is missing: memory is short */
 	struct text_list folders;
 	struct text_list files;
 	char plain[PATH_MAX]; /* the last path found to be no link, as no path on the way to it */
@@ -44,17 +52,23 @@ static void watched_deinit(struct watched *watched)
 	text_list_deinit(&watched->files);
 }
 
-/* Add a copy of @path; without memory it is not watched. */
-static void watch_path(struct text_list *list, const char *path)
+/* Note the result @r of what adds paths. */
+static void note_result(struct watched *watched, int r)
 {
-	(void)text_list_add(list, path);
+	watched->is_short = watched->is_short || r == -ENOMEM;
+}
+
+/* Add a copy of @path to @list, a list of @watched. */
+static void watch_path(struct watched *watched, struct text_list *list, const char *path)
+{
+	note_result(watched, text_list_add(list, path));
 }
 
 static void watch_folder(void *data, const char *path)
 {
 	struct watched *watched = data;
 
-	watch_path(&watched->folders, path);
+	watch_path(watched, &watched->folders, path);
 }
 
 /* Drop the last part of the path @real, which is absolute or "". */
@@ -120,7 +134,7 @@ static void watch_target(struct watched *watched, const char *path)
 		size = read_link(watched, real, way);
 		if (size < 0)
 			continue;
-		watch_path(&watched->files, real);
+		watch_path(watched, &watched->files, real);
 		if (++n_links > LINKS_MAX || (size_t)size + strlen(rest) + 1 >= PATH_MAX)
 			return;
 		strcpy(way + size, rest);
@@ -132,7 +146,7 @@ static void watch_target(struct watched *watched, const char *path)
 	}
 	/* A link to /dev/null only masks. */
 	if (n_links > 0 && strcmp(real, "/dev/null") != 0)
-		watch_path(&watched->files, real);
+		watch_path(watched, &watched->files, real);
 }
 
 /* Watch a path that the tools of an interpreter depend on: a folder of packages, or a source. */
@@ -142,7 +156,8 @@ static void watch_depends(void *data, const char *path)
 	struct stat status;
 
 	if (stat(path, &status) == 0)
-		watch_path(S_ISDIR(status.st_mode) ? &watched->folders : &watched->files, path);
+		watch_path(watched, S_ISDIR(status.st_mode) ? &watched->folders : &watched->files,
+			path);
 	if (lstat(path, &status) == 0 && S_ISLNK(status.st_mode))
 		watch_target(watched, path);
 }
@@ -157,7 +172,7 @@ static void watch_programs(struct watched *watched, const char *path)
 {
 	const struct dropins_visitor visitor = {watch_folder, watch_link, watched};
 
-	dropins_visit(path, &visitor);
+	note_result(watched, dropins_visit(path, &visitor));
 }
 
 /* Watch the file of @origin itself, if its folder may not report its changes. */
@@ -165,7 +180,18 @@ static void watch_origins(struct watched *watched, const struct origins *origins
 {
 	for (size_t i = 0; i < origins->n_items; i++)
 		if (origins->items[i].is_shared)
-			watch_path(&watched->folders, origins->items[i].path);
+			watch_path(watched, &watched->folders, origins->items[i].path);
+}
+
+/* Write the path @path from the working directory. Return 0 or a negative errno. */
+static int make_absolute(const char *path, char **ret_absolute)
+{
+	cleanup_free char *folder = get_current_dir_name();
+
+	if (!folder)
+		return -errno;
+	*ret_absolute = file_path(folder, path);
+	return *ret_absolute ? 0 : -ENOMEM;
 }
 
 /* Watch the file or folder at @path by name, whether it exists or not, and the targets of its
@@ -173,13 +199,12 @@ static void watch_origins(struct watched *watched, const struct origins *origins
 static void watch_named(void *data, const char *path)
 {
 	struct watched *watched = data;
-	cleanup_free char *folder = *path == '/' ? NULL : get_current_dir_name();
 	cleanup_free char *absolute = NULL;
+	int r = *path == '/' ? 0 : make_absolute(path, &absolute);
 
-	if (*path == '/')
-		watch_path(&watched->files, path);
-	else if (folder && (absolute = file_path(folder, path)))
-		watch_path(&watched->files, absolute);
+	note_result(watched, r);
+	if (r == 0)
+		watch_path(watched, &watched->files, absolute ? absolute : path);
 	watch_target(watched, path);
 }
 
@@ -196,6 +221,8 @@ static void watch_given(const struct config_flags *flags, struct watched *watche
 			watch_programs(watched, path);
 		else if (copy)
 			watch_folder(watched, dirname(copy));
+		else
+			note_result(watched, -ENOMEM);
 	}
 }
 
@@ -204,6 +231,7 @@ static void watch_folders(const struct reload *reload, struct watched *watched)
 {
 	const struct text_list *dirs = &reload->parts.config->toolbox_dirs;
 	cleanup(folders_listing_deinit) struct folders_listing listing = {0};
+	int r;
 
 	for (size_t i = 0; i < dirs->n_items; i++) {
 		watch_folder(watched, dirs->items[i]);
@@ -211,7 +239,9 @@ static void watch_folders(const struct reload *reload, struct watched *watched)
 	}
 	watch_folder(watched, reload->paths->library_dir);
 	watch_given(reload->flags, watched);
-	if (folders_list((const char *const *)dirs->items, dirs->n_items, &listing) < 0)
+	r = folders_list((const char *const *)dirs->items, dirs->n_items, &listing);
+	note_result(watched, r);
+	if (r < 0)
 		return;
 	for (size_t i = 0; i < listing.n_entries; i++)
 		if (listing.entries[i].is_folder)
@@ -240,16 +270,20 @@ static void watch_libraries(const struct catalogue *catalogue, struct watched *w
 		const struct toolbox_library *library =
 			&catalogue_toolbox(catalogue, i, NULL, NULL)->package->library;
 
-		for (; library; library = library->next)
-			if (toolbox_library_is_path(library) && array_grow(paths, n_paths) == 0)
+		for (; library; library = library->next) {
+			int r = toolbox_library_is_path(library) ? array_grow(paths, n_paths) : 1;
+
+			note_result(watched, r);
+			if (r == 0)
 				paths[n_paths++] = library->path;
+		}
 	}
 	if (paths)
 		qsort(paths, n_paths, sizeof(*paths), text_compare);
 	for (size_t i = 0; i < n_paths; i++) {
 		if (i > 0 && strcmp(paths[i - 1], paths[i]) == 0)
 			continue;
-		watch_path(&watched->files, paths[i]);
+		watch_path(watched, &watched->files, paths[i]);
 		watch_target(watched, paths[i]);
 	}
 }
@@ -264,8 +298,8 @@ void reload_watch(struct reload *reload, bool is_again)
 	if (!reload->watcher)
 		return;
 	watch_folders(reload, &watched);
-	config_each_file(reload->flags, watch_named, &watched);
-	config_each_folder(watch_folder, &watched);
+	note_result(&watched, config_each_file(reload->flags, watch_named, &watched));
+	note_result(&watched, config_each_folder(watch_folder, &watched));
 	if (reload->parts.config->embedded_token_file)
 		watch_named(&watched, reload->parts.config->embedded_token_file);
 	watch_http(&reload->parts.config->http, &watched);
@@ -277,8 +311,17 @@ void reload_watch(struct reload *reload, bool is_again)
 		watch_origins(&watched, &toolbox->package->programs);
 	}
 	for (size_t i = 0; i < catalogue_n_held(catalogue); i++)
-		described_each_dependency(catalogue_held(catalogue, i), watch_depends, &watched);
-	watcher_set(reload->watcher, (const char *const *)watched.folders.items,
-		watched.folders.n_items, (const char *const *)watched.files.items,
-		watched.files.n_items, is_again);
+		note_result(&watched, described_each_dependency(catalogue_held(catalogue, i),
+					      watch_depends, &watched));
+	if (!watched.is_short)
+		note_result(&watched,
+			watcher_set(reload->watcher, (const char *const *)watched.folders.items,
+				watched.folders.n_items, (const char *const *)watched.files.items,
+				watched.files.n_items, is_again));
+	if (!watched.is_short)
+		return;
+	log_warning("Memory is short: not every change is noticed; the toolboxes are loaded "
+		    "again in %d s",
+		WATCH_AGAIN_MS / 1000);
+	loop_timer_arm(&reload->rewatch, WATCH_AGAIN_MS);
 }

@@ -433,14 +433,16 @@ static bool is_folder(const struct dirent *entry, const char *path)
 	return entry->d_type == DT_DIR || (stat(path, &status) == 0 && S_ISDIR(status.st_mode));
 }
 
-static void visit(const char *folder, const struct dropins_visitor *visitor, bool is_service)
+/* Visit @folder. Return 0 or -ENOMEM. */
+static int visit(const char *folder, const struct dropins_visitor *visitor, bool is_service)
 {
 	cleanup_folder DIR *entries = opendir(folder);
 	const struct dirent *entry;
 	unsigned int n_seen = 0;
+	int r = 0;
 
 	visitor->folder(visitor->data, folder);
-	while (entries && n_seen++ < DROPIN_ENTRIES_MAX && (entry = readdir(entries))) {
+	while (r == 0 && entries && n_seen++ < DROPIN_ENTRIES_MAX && (entry = readdir(entries))) {
 		bool may_be_link = entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN;
 		bool may_be_service = !is_service && !dropin_is_left_out(entry->d_name);
 		cleanup_free char *path = NULL;
@@ -449,15 +451,16 @@ static void visit(const char *folder, const struct dropins_visitor *visitor, boo
 			continue;
 		path = file_path(folder, entry->d_name);
 		if (!path)
-			break;
+			return -ENOMEM;
 		if (may_be_link)
 			visitor->link(visitor->data, path);
 		if (may_be_service && is_folder(entry, path))
-			visit(path, visitor, true);
+			r = visit(path, visitor, true);
 	}
+	return r;
 }
 
-void dropins_visit(const char *folder, const struct dropins_visitor *visitor)
+int dropins_visit(const char *folder, const struct dropins_visitor *visitor)
 {
-	visit(folder, visitor, false);
+	return visit(folder, visitor, false);
 }

@@ -56,5 +56,6 @@ struct dropins_visitor {
 	void *data;
 };
 
-/* Call @visitor with what is in @folder; names with '.' at their start are left out. */
-void dropins_visit(const char *folder, const struct dropins_visitor *visitor);
+/* Call @visitor with what is in @folder; names with '.' at their start are left out. Return 0 or
+ * -ENOMEM. */
+int dropins_visit(const char *folder, const struct dropins_visitor *visitor);

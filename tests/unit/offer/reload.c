@@ -10,6 +10,7 @@
 #include "config_fixture.h"
 #include "loader/guest/guests.h"
 #include "logged.h"
+#include "scarce.h"
 #include "util/clock.h"
 #include "util/log.h"
 
@@ -529,4 +530,21 @@ Test(reload, logs_a_reload_without_a_change_only_for_those_who_asked)
 	cr_expect_not_null(strstr(log, "INFO  Reloaded in "), "%s", log);
 	cr_expect_eq(n_changes, 1);
 	cr_expect_gt(reload.outcomes[RELOAD_CHANGED], 0);
+}
+
+Test(reload, loads_and_watches_again_where_memory_is_short)
+{
+	char *link = strdup(in_folder("box.d/home/link"));
+
+	write_file("box.d/home/tool", "#!/bin/sh\n");
+	cr_assert_eq(symlink("tool", link), 0);
+	free(link);
+	setenv("XDG_CONFIG_HOME", "/nowhere", 1);
+	flags.config = "configuration.conf";
+	for (size_t n = 0; scarce_once_after(n); n++) {
+		reload_watch(&reload, false);
+		cr_expect_eq(loop_timer_is_armed(&reload.rewatch), scarce_has_failed(), "%zu", n);
+		loop_timer_disarm(&reload.rewatch);
+	}
+	flags.config = NULL;
 }
