@@ -383,6 +383,11 @@ static int read_size(struct reading *reading, uint32_t object, struct native_fun
 
 	if (token == JSON_NONE && (!is_sized || buffer->used_from != NATIVE_NONE))
 		return 0;
+	if (token == JSON_NONE && reading->is_step)
+		return reading_refuse(reading, object,
+			"'size' is missing: how many %s '%s' has, a number, the name of an "
+			"integer, as \"$name\", or a list of both",
+			buffer->type == NATIVE_ARRAY ? "elements" : "bytes", buffer->name);
 	if (token == JSON_NONE)
 		return reading_refuse(reading, object,
 			"'size' is missing: how many %s '%s' has, a number, the name of an integer "

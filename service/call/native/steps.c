@@ -212,23 +212,16 @@ static int read_factor(
 		       : refuse_step(reading, token, "must be the name of an integer");
 }
 
-/* Read `size` of the returned bytes or array: a factor or a list of them. */
+/* Read `size` of the returned bytes or array, which have one (rules.c): a factor or a list of
+ * them. */
 static int read_size(struct program_reading *reading, uint32_t object)
 {
 	const struct json_tape *tape = reading->reading.tape;
 	struct native_step *step = current(reading);
-	enum native_type type = step->call.function.returns.type;
-	bool needs = type == NATIVE_BYTES || type == NATIVE_ARRAY;
 	uint32_t size = object != JSON_NONE ? json_find(tape, object, "size") : JSON_NONE;
 
 	if (size == JSON_NONE)
-		return needs ? reading_refuse(&reading->reading, object,
-				       "'size' is missing: how many elements it has, a number or "
-				       "\"$name\"")
-			     : 0;
-	if (!needs)
-		return reading_refuse(
-			&reading->reading, size, "only bytes and an array have a 'size'");
+		return 0;
 	if (json_type_at(tape, size) != JSON_ARRAY) {
 		step->n_size = 1;
 		return read_factor(reading, size, &step->size[0]);

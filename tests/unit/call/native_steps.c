@@ -626,3 +626,246 @@ Test(native_steps_read, a_size_of_an_out_has_a_limited_number_of_factors)
 
 	expect_refused(&row, NULL);
 }
+
+/* ── each key of a step ──────────────────────────────────────────────────────────────────────── */
+
+Test(native_steps_read, each_key_of_a_call_has_its_form)
+{
+	static const struct refusal rows[] = {
+		{"{'steps':{}}", "/steps", "must be an array of at least one step, not an object"},
+		{"{'steps':[]}", "/steps", "must be an array of at least one step, not an array"},
+		{STEPS("5"), "/steps/0",
+			"must be an object with 'call', 'read' or 'repeat', not 5"},
+		{STEPS("{'call':'f','args':{}}"), "/steps/0/args",
+			"must be an array of arguments, not an object"},
+		{STEPS("{'call':'f','returns':'i32'}"), "/steps/0/returns",
+			"must be an object that describes the return value, not \"i32\""},
+		{STEPS("{'call':''}"), "/steps/0", "'symbol' must not be empty"},
+		{STEPS("{'call':'f','finally':{'args':[]}}"), "/steps/0/finally",
+			"'call' is missing: the function's name in the library"},
+		{STEPS("{'call':'f','finally':'g'}"), "/steps/0/finally",
+			"must be a call, not \"g\""},
+		{STEPS("{'call':'f','finally':{'call':'g','always':1}}"), "/steps/0/finally/always",
+			"must be true or false, not 1"},
+		{STEPS("{'call':'f','finally':{'call':'g','frees':true}}"),
+			"/steps/0/finally/frees",
+			"must be false: the call leaves a handle of 'init' as it is, not true"},
+		{STEPS("{'call':'f','args':[{'keeps':true}]}"), "/steps/0/args/0",
+			"an argument is one of \"$name\", null, {\"TYPE\": CONSTANT}, 'out', "
+			"'inout', 'length_of', 'size_of' and 'as': this has 'keeps' alone"},
+		{STEPS("{'call':'f','args':[{}]}"), "/steps/0/args/0",
+			"must be \"$name\", null, {\"TYPE\": CONSTANT}, or an object with 'out', "
+			"'inout', 'length_of', 'size_of' or 'as', not an object"},
+		{STEPS("{'call':'f','args':[{'value':'$p'}]}"), "/steps/0/args/0",
+			"an argument that is a value is \"$name\" itself: 'value' comes only with "
+			"\"keeps\": true"},
+		{STEPS("{'call':'f','args':[{'value':'$p','keeps':false}]}"), "/steps/0/args/0",
+			"an argument that is a value is \"$name\" itself: 'value' comes only with "
+			"\"keeps\": true"},
+		{STEPS("{'call':'f','args':[{'value':'$p','keeps':true}]}"),
+			"/steps/0/args/0/keeps",
+			"the memory of a tool ends with its call, so no function can keep it: let "
+			"a step of 'init' make this call"},
+		{STEPS("{'call':'f','args':[{'out':{'name':'a','type':'i32'},'keeps':true}]}"),
+			"/steps/0/args/0/keeps",
+			"the 'keeps' of an output is a key of its 'out', beside 'name'"},
+		{STEPS("{'call':'f','args':[{'inout':{'name':'a','type':'i32'},'keeps':true}]}"),
+			"/steps/0/args/0/keeps",
+			"the 'keeps' of an output is a key of its 'inout', beside 'name'"},
+		{STEPS("{'call':'f','args':[{'size_of':'$p','type':'u8'}]}"),
+			"/steps/0/args/0/type", "unknown key 'type'"},
+		{STEPS("{'call':'f','args':[{'as':'u8','value':'$p','x':1}]}"), "/steps/0/args/0/x",
+			"unknown key 'x'"},
+		{STEPS("{'call':'f','returns':{'name':'n','type':'u32','length_of':'$p'}}"),
+			"/steps/0/returns/length_of",
+			"must be the name of an \"out\" or \"inout\" of the same call, as "
+			"\"$name\", not \"$p\""},
+		{STEPS("{'call':'f','returns':{'type':'i32','message':{'call':'g','x':1}}}"),
+			"/steps/0/returns/message/x", "unknown key 'x'"},
+		{STEPS("{'call':'f','returns':{'type':'i32','message':'$p'}}"),
+			"/steps/0/returns/message",
+			"must be a call, words with a blank, or the name of a str, as \"$name\", "
+			"not \"$p\""},
+		{STEPS("{'call':'f','returns':{'type':'i32','message':{'table':'t','x':1}}}"),
+			"/steps/0/returns/message/x", "unknown key 'x'"},
+		{STEPS("{'call':'f','returns':{'type':'i32','message':{'table':'t'}}}"),
+			"/steps/0/returns/message/table",
+			"must be the name of a table in 'enums', not \"t\""},
+		{STEPS("{'call':'f','returns':{'type':'str','message':{'table':'t'}}}"),
+			"/steps/0/returns/message/table",
+			"a table names integers, and the function returns str"},
+	};
+
+	EXPECT_REFUSALS(rows);
+}
+
+Test(native_steps_read, a_size_is_a_number_or_the_name_of_an_integer)
+{
+#define SIZED(size) STEPS("{'call':'f','returns':{'name':'b','type':'bytes'," size "}}")
+#define NO_SIZE(unit, name)                                                                        \
+	"'size' is missing: how many " unit " '" name "' has, a number, the name of an integer, "  \
+	"as \"$name\", or a list of both"
+#define FACTOR "must be a number of at most 8388608, the name of an integer, or a list of both"
+	static const struct refusal rows[] = {
+		{SIZED("'nullable':true"), "/steps/0/returns", NO_SIZE("bytes", "b")},
+		{STEPS("{'call':'f','returns':{'name':'b','type':'array','items':'u8'}}"),
+			"/steps/0/returns", NO_SIZE("elements", "b")},
+		{STEPS("{'call':'f','args':[{'out':{'name':'b','type':'bytes','transfer':'none'}}]"
+		       "}"),
+			"/steps/0/args/0", NO_SIZE("bytes", "b")},
+		{STEPS("{'call':'f','returns':{'name':'b','type':'i32','size':1}}"),
+			"/steps/0/returns/size",
+			"only bytes and an array in memory of the function have a 'size'"},
+		{SIZED("'size':8388609"), "/steps/0/returns/size", FACTOR ", not 8388609"},
+		{SIZED("'size':-1"), "/steps/0/returns/size", FACTOR ", not -1"},
+		{SIZED("'size':1.5"), "/steps/0/returns/size", FACTOR ", not 1.5"},
+		{SIZED("'size':true"), "/steps/0/returns/size", FACTOR ", not true"},
+		{SIZED("'size':[]"), "/steps/0/returns/size", "must have 1 to 4 factors"},
+		{SIZED("'size':[1,1,1,1,1]"), "/steps/0/returns/size", "must have 1 to 4 factors"},
+		{SIZED("'size':[1,null]"), "/steps/0/returns/size/1", FACTOR ", not null"},
+		{SIZED("'size':'$x'"), "/steps/0/returns/size",
+			"no parameter and no earlier step sets 'x'"},
+	};
+	static const char *const good[] = {
+		SIZED("'size':8388608"),
+		SIZED("'size':0"),
+		SIZED("'size':[1,'$p',3,4]"),
+		SIZED("'size':'$p'"),
+	};
+
+	EXPECT_REFUSALS(rows);
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
+		native_program_free(read_good(good[i], NULL));
+}
+
+Test(native_steps_read, each_key_of_a_read_has_its_form)
+{
+	static const struct refusal rows[] = {
+		{STEPS(OPENED ",{'read':'$h','type':'i32'}"), "/steps/1",
+			"'name' is missing: how later steps and the result call the copy"},
+		{STEPS(OPENED ",{'read':'$h','type':'bytes','name':'x'}"), "/steps/1",
+			NO_SIZE("bytes", "x")},
+		{STEPS(OPENED ",{'read':'$h','type':'i32','name':'x','size':1}"), "/steps/1/size",
+			"only bytes and an array in memory of the function have a 'size'"},
+		{STEPS(OPENED ",{'read':'$y','type':'i32','name':'x'}"), "/steps/1/read",
+			"no parameter and no earlier step sets 'y'"},
+		{STEPS(OPENED ",{'read':'$h','type':'i32','name':'x','args':[]}"), "/steps/1/args",
+			"unknown key 'args'"},
+	};
+
+	EXPECT_REFUSALS(rows);
+}
+
+Test(native_steps_read, each_key_of_a_repeat_has_its_form)
+{
+#define WHILE "must be \"not_null\", {\"equals\": NUMBER} or {\"not_equals\": NUMBER}"
+	static const struct refusal rows[] = {
+		{STEPS("{'repeat':5}"), "/steps/0/repeat", "must be a call with 'while', not 5"},
+		{STEPS("{'repeat':{'call':'f','returns':{'type':'i32'},'while':5}}"),
+			"/steps/0/repeat/while", WHILE ", not 5"},
+		{STEPS("{'repeat':{'call':'f','returns':{'type':'i32'},'while':'null'}}"),
+			"/steps/0/repeat/while", WHILE ", not \"null\""},
+		{STEPS(REPEAT(",'max':1.5")), "/steps/0/max",
+			"must be an integer from 1 to 1000000, not 1.5"},
+		{STEPS(REPEAT(",'cut':1")), "/steps/0/cut", "must be true or false, not 1"},
+		{STEPS(REPEAT(",'steps':[]")), "/steps/0/steps",
+			"must be an array of at least one step, not an array"},
+		{STEPS(REPEAT(",'collect':5")), "/steps/0/collect",
+			"must be an object with 'name' and 'of', not 5"},
+		{STEPS(REPEAT(",'collect':{'of':'$n'}")), "/steps/0/collect",
+			"'name' is missing: how the result calls the list"},
+		{STEPS(REPEAT(",'collect':{'name':'p','of':'$n'}")), "/steps/0/collect/name",
+			"'p' is set twice: a name is set once"},
+		{STEPS(REPEAT(",'finally':{'call':'g'}")), "/steps/0/finally",
+			"unknown key 'finally'"},
+	};
+	static const char *const good[] = {STEPS(REPEAT(",'max':1")),
+		STEPS(REPEAT(",'max':1000000")),
+		STEPS("{'repeat':{'call':'f','returns':{'type':'i32'},'while':{'not_equals':1}}}"),
+		STEPS("{'repeat':{'call':'f','returns':{'type':'handle'},'while':'not_null'}}")};
+
+	EXPECT_REFUSALS(rows);
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
+		native_program_free(read_good(good[i], NULL));
+}
+
+Test(native_steps_read, has_10000_rounds_unless_it_has_a_max)
+{
+	struct native_program *program = read_good(STEPS(REPEAT("")), NULL);
+
+	cr_expect_eq(program->steps[0].max, 10000);
+	native_program_free(program);
+	program = read_good(STEPS(REPEAT(",'max':7")), NULL);
+	cr_expect_eq(program->steps[0].max, 7);
+	native_program_free(program);
+}
+
+Test(native_steps_read, a_parameter_is_what_callers_give)
+{
+#define CALLERS(members)                                                                           \
+	"{'parameters':[{'name':'a','type':'i32'},{'name':'p'," members "}],'steps':[{'call':'f'}" \
+	"]}"
+#define OF_STEPS(key)                                                                              \
+	"in a tool with 'steps' the parameters are what callers give: '" key                       \
+	"' belongs to the arguments of a step"
+	static const struct refusal rows[] = {
+		{CALLERS("'type':'i32','value':1"), "/parameters/1/value", OF_STEPS("value")},
+		{CALLERS("'type':'u32','length_of':'a'"), "/parameters/1/length_of",
+			OF_STEPS("length_of")},
+		{CALLERS("'type':'bytes','capacity':1"), "/parameters/1/capacity",
+			OF_STEPS("capacity")},
+		{CALLERS("'type':'i32','default':'x'"), "/parameters/1/default",
+			"must be an integer from -2147483648 to 2147483647, not \"x\""},
+		{CALLERS("'type':'i33'"), "/parameters/1/type",
+			"must be one of bool, i8, i16, i32, i64, u8, u16, u32, u64, isize, usize, "
+			"f32, f64, str, bytes, json, array, strv, struct, enum, flags, not "
+			"\"i33\""},
+		{"{'parameters':[{'name':'a','type':'i32'},{'type':'i32'}],'steps':[{'call':'f'}]}",
+			"/parameters/1", "'name' is missing: the argument's key"},
+		{"{'parameters':{},'steps':[{'call':'f'}]}", "/parameters",
+			"must be an array of parameters, not an object"},
+		{"{'parameters':[],'steps':[{'call':'f'}],'result':5}", "/result",
+			"must be an object of constants and \"$name\"s, not 5"},
+		{"{'parameters':[],'steps':[{'call':'f'}],'x':5}", "/x", "unknown key 'x'"},
+	};
+
+	EXPECT_REFUSALS(rows);
+}
+
+Test(native_steps_read, init_keeps_only_memory_of_its_own_steps)
+{
+	static const struct refusal rows[] = {
+		{"[{'call':'f','args':[{'i32':1,'keeps':true}]}]", "/0/args/0/keeps",
+			"only memory is kept, and this argument is none: a number is passed as a "
+			"copy, and a handle belongs to the library"},
+		{"[{'call':'f','finally':{'call':'g','args':[{'str':'x','keeps':true}]}}]",
+			"/0/finally/args/0/keeps",
+			"only the call of a step itself can keep an argument, not its 'finally' or "
+			"'message'"},
+		{"[{'repeat':{'call':'f','returns':{'type':'i32'},'while':{'equals':1}},'steps':["
+		 "{'call':'g','args':[{'str':'x','keeps':true}]}]}]",
+			"/0/steps/0/args/0/keeps",
+			"each round of a 'repeat' uses its memory again: what a function keeps "
+			"belongs to a step of its own"},
+		{"[{'call':'f','args':[{'str':'x','keeps':1}]}]", "/0/args/0/keeps",
+			"must be true or false, not 1"},
+	};
+	static const struct {
+		const char *object;
+		bool keeps;
+	} good[] = {
+		{"[{'call':'f','args':[{'str':'x','keeps':true}]}]", true},
+		{"[{'call':'f','args':[{'str':'x','keeps':false}]}]", false},
+		{"[{'call':'f','args':[{'i32':1,'keeps':false}]}]", false},
+		{"[{'call':'f','args':[{'out':{'name':'a','type':'i32','keeps':true}}]}]", true},
+		{"[{'call':'f','args':[{'str':'x'}]}]", false},
+	};
+
+	EXPECT_REFUSALS(rows);
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
+		struct native_program *program = read_good(good[i].object, NULL);
+
+		cr_expect_eq(program->keeps, good[i].keeps, "%s", good[i].object);
+		native_program_free(program);
+	}
+}
