@@ -18,7 +18,8 @@ static struct offer offer;
 static struct paths paths;
 static struct config_flags flags;
 static char *dirs[2];
-static struct toolbox *toolbox; /* the toolbox in force */
+static struct toolbox *boxes[2]; /* the toolboxes in force */
+static struct toolbox *toolbox;  /* the last one */
 static struct reload reload = {
 	.parts = {.config = &config, .offer = &offer}, .flags = &flags, .paths = &paths};
 
@@ -32,8 +33,9 @@ static void set_up(void)
 	snprintf(paths.library_dir, sizeof(paths.library_dir), "%s", in_folder("lib"));
 	write_file("box.d/a.json", "{}");
 	write_file("far/x", "");
-	toolbox = make_toolbox("box", "f", NULL);
-	offer.catalogue = catalogue_new(&toolbox, 1, NULL, NULL, 1);
+	boxes[0] = make_toolbox("a", "f", NULL);
+	boxes[1] = toolbox = make_toolbox("b", "f", NULL);
+	offer.catalogue = catalogue_new(boxes, 2, NULL, NULL, 1);
 	cr_assert(offer.catalogue);
 	cr_assert_eq(loop_new(&loop), 0);
 }
@@ -42,7 +44,8 @@ static void tear_down(void)
 {
 	watcher_free(reload.watcher);
 	catalogue_free(offer.catalogue);
-	package_unref(toolbox->package);
+	package_unref(boxes[0]->package);
+	package_unref(boxes[1]->package);
 	loop_free(loop);
 	free(dirs[0]);
 	free(dirs[1]);
@@ -68,10 +71,14 @@ static void watch(void)
 /* Write each of the files @names, up to NULL: its change @is_noticed. */
 static void expect_each(const char *const *names, bool is_noticed)
 {
+	static unsigned int n_changes;
+	char text[40];
+
 	for (; *names; names++) {
+		snprintf(text, sizeof(text), "%032u", ++n_changes);
 		watch();
 		cr_assert_not(watcher_is_pending(reload.watcher));
-		write_file(*names, "changed");
+		write_file(*names, text); /* a token, too */
 		cr_expect_eq(watcher_is_pending(reload.watcher), is_noticed, "%s", *names);
 	}
 }
@@ -116,10 +123,11 @@ Test(watch, notices_programs_that_are_dropped_in)
 
 Test(watch, follows_links_however_they_are_written)
 {
+	link_to("box.d/0.json", "../far/real");
 	link_to("box.d/a.json", "../one/./link");
 	link_to("one/link", in_folder("two//link"));
 	link_to("two/link", ".././one/../three/real");
-	NOTICED("three/real");
+	NOTICED("three/real", "far/real");
 	expect_link("one/link", true);
 	expect_link("two/link", true);
 	IGNORED("three/x", "two/x", "one/x");
@@ -170,10 +178,11 @@ Test(watch, leaves_the_null_device_alone)
 Test(watch, notices_the_libraries_found_by_path)
 {
 	struct toolbox_library second = {.path = strdup(in_folder("libs/second.so"))};
+	struct toolbox_library same = {.path = (char *)in_folder("libs/first.so"), .next = &second};
 	struct toolbox_library *first = &toolbox->package->library;
 
 	first->path = strdup(in_folder("libs/first.so"));
-	first->next = &second;
+	first->next = &same;
 	write_file("libs/first.so", "");
 	link_to("libs/second.so", "../far/second.so");
 	NOTICED("libs/first.so", "far/second.so");
@@ -193,10 +202,11 @@ Test(watch, notices_files_with_other_names)
 
 	write_file("far/a.json", "");
 	write_file("far/b.sh", "");
+	cr_assert_eq(origins_add(&package->definition, in_folder("box.d/a.json"), &index), 0);
 	cr_assert_eq(origins_add(&package->definition, in_folder("far/a.json"), &index), 0);
 	cr_assert_eq(origins_add(&package->programs, in_folder("far/b.sh"), &index), 0);
 	IGNORED("far/a.json", "far/b.sh");
-	package->definition.items[0].is_shared = true;
+	package->definition.items[1].is_shared = true;
 	package->programs.items[0].is_shared = true;
 	NOTICED("far/a.json", "far/b.sh");
 }
@@ -221,12 +231,29 @@ Test(watch, notices_the_files_of_tokens)
 	char text[512];
 
 	write_file("tokens/one", "0123456789abcdef0123456789abcdef");
+	write_file("tokens/two", "1123456789abcdef0123456789abcdef");
+	write_file("tokens/bus", "2123456789abcdef0123456789abcdef");
 	snprintf(text, sizeof(text),
-		"{\"toolboxd\":{\"http\":{\"tokens\":[{\"name\":\"one\",\"token_file\":\"%s\"}]}}}",
-		in_folder("tokens/one"));
+		"{\"toolboxd\":{\"embedded\":{\"token_file\":\"%s\"},\"http\":{\"tokens\":["
+		"{\"name\":\"one\",\"token_file\":\"%s\"},"
+		"{\"name\":\"two\",\"token_file\":\"%s\"}]}}}",
+		in_folder("tokens/bus"), in_folder("tokens/one"), in_folder("tokens/two"));
 	write_user_file(text);
-	NOTICED("tokens/one");
-	IGNORED("tokens/two");
+	NOTICED("tokens/one", "tokens/two", "tokens/bus");
+	IGNORED("tokens/three");
+}
+
+Test(watch, finds_folders_from_where_the_daemon_runs)
+{
+	const char *relative = "rel.d";
+
+	link_to("rel.d", "elsewhere.d");
+	cr_assert_eq(chdir(in_folder(".")), 0);
+	flags.toolbox_dirs = &relative;
+	flags.n_toolbox_dirs = 1;
+	NOTICED("elsewhere.d/a.json");
+	expect_link("rel.d", true);
+	cr_assert_eq(chdir("/"), 0);
 }
 
 Test(watch, is_empty_where_there_is_no_inotify)
