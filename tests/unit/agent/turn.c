@@ -31,7 +31,7 @@ static struct turn *turn;
 static bool has_told_away;
 static char sent[8192]; /* the last message to the tool service */
 static unsigned int n_sent;
-static unsigned int n_seen; /* of these by the test */
+static unsigned int n_seen; /* the messages that the test has looked at */
 static unsigned int n_ends;
 static char said[1024];   /* each sentence in [], or [?] with an open microphone */
 static char deltas[1024]; /* all */
