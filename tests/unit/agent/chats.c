@@ -19,6 +19,7 @@ static struct setup setup = {.settings = {.base_url = "http://127.0.0.1:1/v1"}};
 static struct asking asking;
 static struct chats chats;
 static unsigned int n_asked; /* requests to the tool service */
+static char asked[4096];     /* the last of them */
 static struct buffer heard;  /* all frames, one a line */
 
 static void hear(void *data, const char *text, size_t size)
@@ -38,8 +39,12 @@ static bool want_none(void *data, const char *topic, size_t size)
 
 static int drop_message(void *data, struct buffer *message)
 {
+	size_t size;
+	const char *text = bus_message_text(message, &size);
+
 	(void)data;
 	n_asked++;
+	snprintf(asked, sizeof(asked), "%.*s", (int)size, text);
 	buffer_deinit(message);
 	return 0;
 }
@@ -302,4 +307,262 @@ Test(chats, without_a_list_of_tools_have_its_error_as_their_reason)
 		"{\"error\":\"RuntimeError: Too many\",\"code\":\"busy\"}");
 	expect_heard("{\"answer\":\"Well.\",\"finish\":\"answer\"");
 	expect_heard("\"reason\":\"the tools cannot be listed: RuntimeError: Too many\"");
+}
+
+/* ── the members of requests ─────────────────────────────────────────────────────────────────── */
+
+/* Take the message of the topic ovos.tools.chat with @data and @context, texts of objects. */
+static void take_raw(const char *data, const char *context)
+{
+	cleanup(bus_envelope_deinit) struct bus_envelope envelope = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	buffer_printf(
+		&text, "{\"type\":\"ovos.tools.chat\",\"data\":%s,\"context\":%s}", data, context);
+	cr_assert_eq(bus_envelope_read(&envelope, text.data, text.size, JSON_DEPTH_DEFAULT), 0);
+	chats_take(&chats, &envelope);
+}
+
+#define REFUSED(words) "{\"error\":\"ValueError: Bad request: " words "\",\"code\":\"bad_request\"}"
+
+Test(chats, refuse_members_of_another_type)
+{
+	static const struct {
+		const char *data;
+		const char *answer;
+	} rows[] = {
+		{"{}", REFUSED("'utterance' must be a text that is not empty")},
+		{"{\"utterance\":1}", REFUSED("'utterance' must be a text that is not empty")},
+		{"{\"utterance\":\"\"}", REFUSED("'utterance' must be a text that is not empty")},
+		{"{\"utterance\":\"w\",\"lang\":1}", REFUSED("'lang' must be a text")},
+		{"{\"utterance\":\"w\",\"profile\":1}", REFUSED("'profile' must be a text")},
+		{"{\"utterance\":\"w\",\"system\":1}",
+			REFUSED("'system' must be a text of at most 131072 bytes")},
+		{"{\"utterance\":\"w\",\"stream\":1}", REFUSED("'stream' must be true or false")},
+		{"{\"utterance\":\"w\",\"speak\":1}", REFUSED("'speak' must be true or false")},
+		{"{\"utterance\":\"w\",\"utterance\":\"w\"}",
+			REFUSED("'data' must be an object with each key once")},
+	};
+
+	connect_bus(BUS_OUTPUT_QUEUE_BYTES);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		buffer_reset(&heard);
+		take_raw(rows[i].data, "{}");
+		expect_heard(rows[i].answer);
+		cr_expect_eq(chats.n_running, 0, "%s", rows[i].data);
+	}
+	take_raw("{\"utterance\":\"w\",\"lang\":\"\",\"profile\":\"\",\"system\":\"\","
+		 "\"stream\":false,\"speak\":true}",
+		"{\"source\":\"a\"}");
+	take_raw("{\"utterance\":\"w\",\"stream\":true,\"speak\":false}", "{\"source\":\"b\"}");
+	cr_expect_eq(chats.n_running, 2);
+}
+
+/* A request whose @member has @size bytes is answered with @answer; NULL: it runs. */
+static void expect_size(const char *member, size_t size, const char *answer)
+{
+	cleanup(buffer_deinit) struct buffer data = {0};
+	cleanup(buffer_deinit) struct buffer context = {0};
+	struct buffer *out = strcmp(member, "x") == 0 ? &context : &data;
+
+	buffer_append_string(
+		&data, strcmp(member, "utterance") == 0 ? "{" : "{\"utterance\":\"w\"");
+	buffer_append_string(&context, "{\"source\":\"a\"");
+	if (out->size > 1)
+		buffer_append_char(out, ',');
+	buffer_printf(out, "\"%s\":\"", member);
+	/* The whole context counts, its mark of a response included. */
+	for (size_t i = 0; i < size; i++)
+		buffer_append_char(out, 'w');
+	buffer_append_string(out, "\"");
+	buffer_append_char(&data, '}');
+	buffer_append_char(&context, '}');
+	cr_assert(buffer_terminate(&data) && buffer_terminate(&context));
+	buffer_reset(&heard);
+	take_raw(data.data, context.data);
+	cr_expect_eq(chats.n_running, answer ? 0 : 1, "%s of %zu", member, size);
+	if (answer)
+		expect_heard(answer);
+	else
+		chats_stop(&chats);
+}
+
+Test(chats, have_the_longest_members)
+{
+	connect_bus(BUS_OUTPUT_QUEUE_BYTES);
+	expect_size("utterance", 65536, NULL);
+	expect_size("utterance", 65537, REFUSED("'utterance' must have at most 65536 bytes"));
+	expect_size("system", 131072, NULL);
+	expect_size("system", 131073, REFUSED("'system' must be a text of at most 131072 bytes"));
+	expect_size("x", 60000, NULL);
+	expect_size("x", 65536, REFUSED("'context' must have at most 65536 bytes"));
+}
+
+Test(chats, speak_the_language_of_the_message_the_session_or_the_device)
+{
+	static const struct {
+		const char *data;
+		const char *context;
+		const char *answer;
+	} rows[] = {
+		{"{\"utterance\":\"w\",\"lang\":\"de\"}",
+			"{\"session\":{\"session_id\":\"x\",\"lang\":\"en\"}}", "Abgebrochen."},
+		{"{\"utterance\":\"w\"}", "{\"session\":{\"session_id\":\"x\",\"lang\":\"en\"}}",
+			"Stopped."},
+		{"{\"utterance\":\"w\"}", "{\"session\":{\"session_id\":\"x\",\"lang\":1}}",
+			"Abgebrochen."},
+		{"{\"utterance\":\"w\"}", "{}", "Abgebrochen."},
+	};
+
+	setup.config.lang = "de";
+	connect_bus(BUS_OUTPUT_QUEUE_BYTES);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		buffer_reset(&heard);
+		take_raw(rows[i].data, rows[i].context);
+		chats_stop(&chats);
+		expect_heard(rows[i].answer);
+	}
+}
+
+Test(chats, ask_the_tools_in_the_name_of_their_person)
+{
+	static const char *const rows[][2] = {
+		{"{\"source\":\"a\",\"session\":{\"session_id\":\"x\",\"site\":1},\"other\":1}",
+			"{\"source\":\"a\",\"session\":{\"session_id\":\"x\",\"site\":1},\"via\""},
+		{"{\"source\":null}", "{\"session\":{\"session_id\":\"default\"},\"via\""},
+		{"{\"session\":{\"session_id\":\"\"}}",
+			"{\"session\":{\"session_id\":\"\"},\"via\""},
+		{"{}", "{\"session\":{\"session_id\":\"default\"},\"via\""},
+	};
+
+	connect_bus(BUS_OUTPUT_QUEUE_BYTES);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		n_asked = 0;
+		take_raw("{\"utterance\":\"w\"}", rows[i][0]);
+		for (int k = 0; k < TURNS_MAX && n_asked == 0; k++)
+			loop_run(loop, TURN_MS);
+		cr_expect(strstr(asked, rows[i][1]), "%s: %s", rows[i][0], asked);
+		chats_stop(&chats);
+	}
+}
+
+Test(chats, tell_their_last_messages)
+{
+	static const struct {
+		const char *data;
+		const char *answer;
+	} rows[] = {
+		{"{}", "{\"messages\":[{\"role\":\"user\",\"text\":\"one\""},
+		{"{\"limit\":1}", "{\"messages\":[{\"role\":\"user\",\"text\":\"two\""},
+		{"{\"limit\":2}", "{\"messages\":[{\"role\":\"user\",\"text\":\"one\""},
+		{"{\"limit\":10000}", "{\"messages\":[{\"role\":\"user\",\"text\":\"one\""},
+		{"{\"limit\":10001}", REFUSED("'limit' must be a number from 1 to 10000")},
+		{"{\"limit\":0}", REFUSED("'limit' must be a number from 1 to 10000")},
+		{"{\"limit\":\"1\"}", REFUSED("'limit' must be a number from 1 to 10000")},
+	};
+
+	connect_bus(BUS_OUTPUT_QUEUE_BYTES);
+	pass_message(chats_serve_history, "x", "{}");
+	expect_heard("{\"messages\":[]}");
+	say("x");
+	chats_stop(&chats);
+	cr_assert_eq(history_add_user(&session_called("x")->history, TEXT_VIEW("one")), 0);
+	cr_assert_eq(history_add_user(&session_called("x")->history, TEXT_VIEW("two")), 0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		buffer_reset(&heard);
+		pass_message(chats_serve_history, "x", rows[i].data);
+		expect_heard(rows[i].answer);
+	}
+}
+
+Test(chats, that_do_not_exist_are_not_cancelled)
+{
+	connect_bus(BUS_OUTPUT_QUEUE_BYTES);
+	pass_message(chats_serve_cancel, "x", "{}");
+	expect_heard("{\"cancelled\":false}");
+	say("x");
+	pass_message(chats_serve_cancel, "y", "{}");
+	cr_expect_eq(chats.n_running, 1);
+	pass_message(chats_serve_reset, "y", "{}");
+	expect_heard("{\"reset\":true}");
+	cr_expect_eq(chats.n_running, 1);
+}
+
+Test(chats, that_wait_are_refused_by_a_stop)
+{
+	char id[] = "0";
+
+	connect_bus(BUS_OUTPUT_QUEUE_BYTES);
+	for (; *id <= '0' + CHATS_RUNNING; id[0]++)
+		say(id);
+	chats_stop(&chats);
+	expect_heard("{\"error\":\"RuntimeError: toolbox-agent is stopping\","
+		     "\"code\":\"unavailable\"}");
+	cr_expect_eq(chats.n_waiting, 0);
+	cr_expect_eq(chats.n_running, 0);
+}
+
+Test(chats, of_other_skills_are_not_ended_by_core)
+{
+	static const struct {
+		const char *session;
+		const char *data;
+		size_t n;
+	} rows[] = {
+		{"x", "{\"skill_id\":\"other\"}", 1},
+		{"y", "{\"skill_id\":\"toolbox-agent\"}", 1},
+		{"x", "{\"skill_id\":\"toolbox-agent\"}", 0},
+		{"x", "{\"skill_id\":\"\"}", 0},
+		{"x", "{}", 0},
+	};
+
+	connect_bus(BUS_OUTPUT_QUEUE_BYTES);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		chats_stop(&chats);
+		choose();
+		pass_message(chats_force_timeout, rows[i].session, rows[i].data);
+		cr_expect_eq(chats.n_running, rows[i].n, "%s", rows[i].data);
+	}
+	/* A chat that was asked for is not a fallback. */
+	say("x");
+	pass_message(chats_force_timeout, "x", "{}");
+	cr_expect_eq(chats.n_running, 1);
+}
+
+Test(chats, of_a_fallback_need_an_utterance)
+{
+	static const char *const rows[] = {"{}", "{\"utterances\":[]}", "{\"utterances\":[1]}",
+		"{\"utterances\":[\"\"]}", "{\"utterances\":\"well\"}"};
+
+	connect_bus(BUS_OUTPUT_QUEUE_BYTES);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		buffer_reset(&heard);
+		pass_message(chats_take_fallback, "x", rows[i]);
+		expect_heard("ovos.skills.fallback.toolbox-agent.start");
+		expect_heard("{\"result\":false,\"fallback_handler\":null}");
+		cr_expect_eq(chats.n_running, 0);
+	}
+}
+
+Test(chats, stream_and_speak_as_they_are_asked)
+{
+	static const char *const script[] = {
+		SCRIPT_STATUS("200 OK", "",
+			"{\"choices\":[{\"message\":{\"content\":\"Say \\\"well\\\".\"}}]}"),
+		NULL};
+	char url[64];
+
+	connect_bus(BUS_OUTPUT_QUEUE_BYTES);
+	snprintf(url, sizeof(url), "http://127.0.0.1:%u/v1", script_start(script));
+	setup.settings.base_url = url;
+	model_free(setup.model);
+	cr_assert_eq(model_new(loop, &setup.settings, &setup.model, &(const char *){NULL}), 0);
+	pass_message(chats_take, "x",
+		"{\"utterance\":\"well\",\"lang\":\"de\",\"stream\":true,\"speak\":true}");
+	answer_first("ovos.tools.list.response", "{\"tools\":[]}");
+	expect_heard("\"type\": \"ovos.tools.chat.delta\"");
+	expect_heard("{\"text\":\"Say \\\"well\\\".\"}");
+	expect_heard("\"type\": \"speak\"");
+	expect_heard("\"lang\":\"de\"");
+	expect_heard("\"finish\":\"answer\"");
 }
