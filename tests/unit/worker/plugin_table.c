@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdalign.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -73,8 +74,8 @@ static void expect_refused(const struct toolbox_plugin *plugin, size_t size, con
 {
 	const char *words = read_table(plugin, size);
 
-	cr_expect(
-		words && strstr(words, expected), "%s, not: %s", words ? words : "taken", expected);
+	cr_expect_str_eq(words ? words : "taken", expected, "%s, not: %s", words ? words : "taken",
+		expected);
 }
 
 Test(plugin_table, tells_its_tools_as_a_manifest_has_them)
@@ -124,36 +125,114 @@ Test(plugin_table, tells_everything_that_a_tool_says)
 		"\"triggers\":[\"a\",\"b\"]}]");
 }
 
+Test(plugin_table, tells_the_members_of_later_versions)
+{
+	struct toolbox_tool tool = {.name = "x",
+		.handler = handler,
+		.title = "A \"title\"",
+		.flags = TOOLBOX_ALONE | TOOLBOX_IDEMPOTENT,
+		.risk = TOOLBOX_READ,
+		.result_max_chars = 1};
+	struct toolbox_plugin plugin = usual();
+
+	plugin.tools = &tool;
+	plugin.n_tools = 1;
+	cr_expect_null(read_table(&plugin, sizeof(plugin)));
+	cr_expect_str_eq(buffer_terminate(&table.described),
+		"[{\"name\":\"x\",\"title\":\"A \\\"title\\\"\",\"risk\":\"read\","
+		"\"parallel\":false,\"idempotent\":true,\"result_max_chars\":1}]",
+		"%s", table.described.data);
+}
+
 Test(plugin_table, refuses_a_version_that_is_none_or_to_come)
 {
 	struct toolbox_plugin plugin = usual();
 
 	plugin.api_version = 0;
-	expect_refused(&plugin, sizeof(plugin), "has the api_version 0");
+	expect_refused(&plugin, sizeof(plugin),
+		"'toolbox_plugin' has the api_version 0: begin it with TOOLBOX_API_VERSION, or use "
+		"TOOLBOX_PLUGIN()");
 	plugin.api_version = TOOLBOX_API_VERSION + 1;
 	expect_refused(&plugin, sizeof(plugin),
 		"it is built for version 6 of toolbox.h, and this toolboxd has version 5: update "
-		"toolboxd");
+		"toolboxd, or build it with that version");
 	plugin.api_version = UINT32_MAX;
-	expect_refused(&plugin, sizeof(plugin), "version 4294967295");
+	expect_refused(&plugin, sizeof(plugin),
+		"it is built for version 4294967295 of toolbox.h, and this toolboxd has version 5: "
+		"update toolboxd, or build it with that version");
+}
+
+#define LATER(what)                                                                                \
+	"it uses " what                                                                            \
+	" of a later version of toolbox.h than 5, which this toolboxd has: update toolboxd"
+
+/* The sizes of version 1. */
+#define PLUGIN_BYTES offsetof(struct toolbox_plugin, replaced)
+#define TOOL_BYTES   offsetof(struct toolbox_tool, title)
+
+/* Expect that a struct of @size bytes with the size @given is refused. */
+static void expect_size(const void *plugin, size_t size, unsigned int given)
+{
+	char expected[256];
+
+	snprintf(expected, sizeof(expected),
+		"'toolbox_plugin' has the size %u, and takes %zu bytes; a struct toolbox_plugin "
+		"has at least %zu",
+		given, size, PLUGIN_BYTES);
+	expect_refused(plugin, size, expected);
+}
+
+static void expect_tool_size(struct toolbox_plugin *plugin, unsigned int given)
+{
+	char expected[256];
+
+	plugin->tool_size = given;
+	snprintf(expected, sizeof(expected),
+		"'toolbox_plugin' has the tool_size %u; a struct toolbox_tool has at least %zu",
+		given, TOOL_BYTES);
+	expect_refused(plugin, sizeof(*plugin), expected);
 }
 
 Test(plugin_table, refuses_sizes_that_are_none)
 {
 	struct toolbox_plugin plugin = usual();
+	static char large[8192];
 
-	expect_refused(&plugin, 7, "has 7 bytes");
-	plugin.size = offsetof(struct toolbox_plugin, replaced) - 1;
-	expect_refused(&plugin, sizeof(plugin), "has the size");
-	plugin.size = sizeof(plugin) + 8;
-	expect_refused(&plugin, sizeof(plugin), "has the size");
-	plugin.size = 1u << 30;
-	expect_refused(&plugin, 1u << 30, "has the size");
+	expect_refused(
+		&plugin, 7, "'toolbox_plugin' has 7 bytes: it is not a struct toolbox_plugin");
+	expect_size(&plugin, 8, sizeof(plugin));
+	expect_size(&plugin, sizeof(plugin) - 1, sizeof(plugin));
+	plugin.size = PLUGIN_BYTES - 1;
+	expect_size(&plugin, sizeof(plugin), PLUGIN_BYTES - 1);
+	plugin.size = 4097;
+	memcpy(large, &plugin, sizeof(plugin));
+	expect_size(large, sizeof(large), 4097);
+	plugin.size = 4096;
+	memcpy(large, &plugin, sizeof(plugin));
+	cr_expect_null(read_table(large, 4096));
 	plugin.size = sizeof(plugin);
-	plugin.tool_size = offsetof(struct toolbox_tool, title) - 1;
-	expect_refused(&plugin, sizeof(plugin), "has the tool_size");
-	plugin.tool_size = 4097;
-	expect_refused(&plugin, sizeof(plugin), "has the tool_size");
+	expect_tool_size(&plugin, TOOL_BYTES - 1);
+	expect_tool_size(&plugin, 4097);
+}
+
+/* Members of later versions are not read from the structs of an older plugin. */
+Test(plugin_table, takes_the_structs_of_version_1)
+{
+	alignas(struct toolbox_tool) static char bytes[2 * TOOL_BYTES];
+	struct toolbox_tool tool = {.name = "first", .handler = handler, .timeout_ms = 7};
+	struct toolbox_plugin plugin = usual();
+
+	memcpy(bytes, &tool, TOOL_BYTES);
+	tool.name = "second";
+	memcpy(bytes + TOOL_BYTES, &tool, TOOL_BYTES);
+	plugin.api_version = 1;
+	plugin.size = PLUGIN_BYTES;
+	plugin.tool_size = TOOL_BYTES;
+	plugin.tools = (const void *)bytes;
+	cr_expect_null(read_table(&plugin, PLUGIN_BYTES));
+	cr_expect_str_eq(buffer_terminate(&table.described),
+		"[{\"name\":\"first\",\"timeout_ms\":7},{\"name\":\"second\",\"timeout_ms\":7}]",
+		"%s", table.described.data);
 }
 
 /* A struct that a later header could have. */
@@ -182,11 +261,10 @@ Test(plugin_table, takes_larger_structs_whose_rest_is_zero)
 	cr_expect_eq(table.n_functions, 2);
 	cr_expect_str_eq(table.functions[1].name, "second");
 	later_tools[1].later = 1;
-	expect_refused(&plugin.now, sizeof(plugin),
-		"members of struct toolbox_tool of a later version of toolbox.h than 5");
+	expect_refused(&plugin.now, sizeof(plugin), LATER("members of struct toolbox_tool"));
 	later_tools[1].later = 0;
 	plugin.later = 1;
-	expect_refused(&plugin.now, sizeof(plugin), "members of struct toolbox_plugin of a later");
+	expect_refused(&plugin.now, sizeof(plugin), LATER("members of struct toolbox_plugin"));
 }
 
 Test(plugin_table, refuses_a_tool_that_cannot_be_called)
@@ -202,13 +280,16 @@ Test(plugin_table, refuses_a_tool_that_cannot_be_called)
 	expect_refused(&plugin, sizeof(plugin), "the tool 'x' has no handler");
 	tool.handler = handler;
 	tool.risk = 4;
-	expect_refused(&plugin, sizeof(plugin), "the tool 'x' has the risk 4");
+	expect_refused(&plugin, sizeof(plugin),
+		"the tool 'x' has the risk 4: an enum toolbox_risk was expected");
 	tool.risk = 0;
 	tool.flags = TOOLBOX_IDEMPOTENT << 1;
-	expect_refused(&plugin, sizeof(plugin), "flags of a tool of a later version");
+	expect_refused(&plugin, sizeof(plugin), LATER("flags of a tool"));
 	tool.flags = 0;
 	tool.output_schema = "{\"type\":}";
-	expect_refused(&plugin, sizeof(plugin), "the tool 'x': its output_schema is not JSON: ");
+	expect_refused(&plugin, sizeof(plugin),
+		"the tool 'x': its output_schema is not JSON: expected a value, found a closing "
+		"bracket; is there a comma too many? at byte 8");
 }
 
 Test(plugin_table, makes_the_schema_from_parameters)
@@ -227,6 +308,8 @@ Test(plugin_table, makes_the_schema_from_parameters)
 		{.name = "by", .type = "number", .required = 1, .min = -0.5, .max = 0},
 		{.name = "loud", .type = "boolean", .default_json = " true "},
 		{.name = "tags", .type = "array", .min = 1, .max = 3},
+		{.name = "most", .type = "string", .min = -INFINITY, .max = UINT32_MAX},
+		{.name = "large", .type = "number", .min = -0x1p53 + 1, .max = 0x1p53},
 		{.name = "more\xff", .type = "object"},
 		{.name = NULL},
 	};
@@ -244,10 +327,13 @@ Test(plugin_table, makes_the_schema_from_parameters)
 		"\"by\":{\"type\":\"number\",\"minimum\":-0.5,\"maximum\":0},"
 		"\"loud\":{\"type\":\"boolean\",\"default\":true},"
 		"\"tags\":{\"type\":\"array\",\"minItems\":1,\"maxItems\":3},"
+		"\"most\":{\"type\":\"string\",\"maxLength\":4294967295},"
+		"\"large\":{\"type\":\"number\",\"minimum\":-9007199254740991,"
+		"\"maximum\":9007199254740992.0},"
 		"\"more\xef\xbf\xbd\":{\"type\":\"object\"}},"
 		"\"required\":[\"who\",\"by\"],\"additionalProperties\":false}}]",
 		"%s", table.described.data);
-	tool.parameters = &parameters[6];
+	tool.parameters = &parameters[8];
 	cr_expect_null(read_table(&plugin, sizeof(plugin)));
 	cr_expect_str_eq(buffer_terminate(&table.described),
 		"[{\"name\":\"x\",\"argument_schema\":{\"type\":\"object\",\"properties\":{},"
@@ -255,27 +341,44 @@ Test(plugin_table, makes_the_schema_from_parameters)
 		"%s", table.described.data);
 }
 
+#define PARAMETER(name) "the tool 'x': its parameter '" name "' "
+#define TYPES           "string, integer, number, boolean, array or object was expected"
+#define COUNTED         "min must not exceed max, and both count characters or elements"
+#define NO_JSON                                                                                    \
+	"has a default that is not JSON: expected 'true', 'false' or 'null', found another word "  \
+	"at byte 0"
+
 Test(plugin_table, refuses_wrong_parameters)
 {
 	static const struct {
 		struct toolbox_parameter parameter;
 		const char *expected;
 	} wrong[] = {
-		{{.name = "a"}, "the tool 'x': its parameter 'a' has the type 'NULL': string, "},
-		{{.name = "a", .type = "int"}, "its parameter 'a' has the type 'int': string, "},
+		{{.name = "a"}, PARAMETER("a") "has the type 'NULL': " TYPES},
+		{{.name = "a", .type = "int"}, PARAMETER("a") "has the type 'int': " TYPES},
 		{{.name = "a", .type = "boolean", .max = 1},
-			"its parameter 'a' has min and max, but a value of type boolean has no "
-			"bounds"},
+			PARAMETER("a") "has min and max, but a value of type boolean has no "
+				       "bounds"},
 		{{.name = "a", .type = "integer", .min = 1},
-			"its parameter 'a' has min 1 and max 0: min must not exceed max"},
-		{{.name = "a", .type = "number", .min = NAN}, "min nan and max 0"},
-		{{.name = "a", .type = "string", .max = 0.5}, "both count characters or elements"},
-		{{.name = "a", .type = "array", .min = -1, .max = 1}, "both count characters"},
+			PARAMETER("a") "has min 1 and max 0: min must not exceed max"},
+		{{.name = "a", .type = "number", .min = NAN},
+			PARAMETER("a") "has min nan and max 0: min must not exceed max"},
+		{{.name = "a", .type = "string", .max = 0.5},
+			PARAMETER("a") "has min 0 and max 0.5: " COUNTED},
+		{{.name = "a", .type = "array", .min = -1, .max = 1},
+			PARAMETER("a") "has min -1 and max 1: " COUNTED},
 		{{.name = "a", .type = "string", .default_json = "text"},
-			"its parameter 'a' has a default that is not JSON: "},
-		{{.name = "a", .type = "string", .default_json = "text"},
-			"a string is in quotes: "},
-		{{.name = "twin", .type = "string"}, "its parameter 'twin' is there twice"},
+			PARAMETER("a") NO_JSON "; a string is in quotes: \"\\\"text\\\"\""},
+		{{.name = "a", .type = "integer", .default_json = "text"}, PARAMETER("a") NO_JSON},
+		{{.name = "twin", .type = "string"}, PARAMETER("twin") "is there twice"},
+		{{.name = "a", .type = "string", .max = 4294967296},
+			PARAMETER("a") "has min 0 and max 4.29497e+09: " COUNTED},
+		{{.name = "a", .type = "array", .min = 0.5, .max = 2},
+			PARAMETER("a") "has min 0.5 and max 2: " COUNTED},
+		{{.name = "a", .type = "object", .min = 1},
+			PARAMETER("a") "has min and max, but a value of type object has no bounds"},
+		{{.name = "a", .type = "integer", .min = -1, .max = NAN},
+			PARAMETER("a") "has min -1 and max nan: min must not exceed max"},
 	};
 	struct toolbox_parameter parameters[] = {
 		{.name = "twin", .type = "string"}, {.name = NULL}, {.name = NULL}};
@@ -310,7 +413,8 @@ Test(plugin_table, reads_a_bounded_number_of_parameters)
 	parameters[PLUGIN_PARAMETERS_MAX] =
 		(struct toolbox_parameter){.name = "last", .type = "string"};
 	expect_refused(&plugin, sizeof(plugin),
-		"its parameter 'last' is the 257th: at most 256 are read; an entry without a name");
+		PARAMETER("last") "is the 257th: at most 256 are read; an entry without a name "
+				  "ends them");
 }
 
 Test(plugin_table, refuses_a_table_that_is_empty_or_endless)
@@ -319,6 +423,8 @@ Test(plugin_table, refuses_a_table_that_is_empty_or_endless)
 
 	plugin.n_tools = 0;
 	expect_refused(&plugin, sizeof(plugin), "it has no tools");
+	plugin.n_tools = 100001;
+	expect_refused(&plugin, sizeof(plugin), "it has 100001 tools: at most 100000 are read");
 	plugin.n_tools = UINT32_MAX;
 	expect_refused(&plugin, sizeof(plugin), "it has 4294967295 tools: at most 100000 are read");
 	plugin.n_tools = 1;
