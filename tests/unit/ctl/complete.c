@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "answering.h"
+#include "quotes.h"
+#include "util/cleanup.h"
 
 TestSuite(ctl_complete, .fini = answering_stop, .timeout = 60);
 
@@ -27,6 +29,9 @@ static const struct ctl_command commands[] = {
 	{"calls", "", "calls", "", "", CTL_FLAG_TOOL, 0, 0, refuse},
 	{"new", "ID", "new", "", "", CTL_FLAG_KIND, 1, 1, refuse},
 	{"help", "[COMMAND | TOPIC]", "help", "", "", 0, 0, 1, refuse},
+	{"approve", "ID...", "yes", "", "", CTL_FLAG_BUS, 1, CTL_MANY, ctl_approve},
+	{"deny", "ID...", "no", "", "", CTL_FLAG_BUS, 1, CTL_MANY, ctl_deny},
+	{"jobs", "[list | get JOB]", "jobs", "", "", CTL_FLAG_BUS, 0, CTL_MANY, refuse},
 	{"complete", "-- WORD...", "", "", "", 0, 0, CTL_MANY, refuse},
 };
 
@@ -61,7 +66,8 @@ static void expect_words(const char *line, const char *expected)
 
 Test(ctl_complete, offers_commands_that_are_not_hidden)
 {
-	expect_words("", "list\nget\ninvoke\nstatus\ncancel\ncalls\nnew\nhelp\n");
+	expect_words(
+		"", "list\nget\ninvoke\nstatus\ncancel\ncalls\nnew\nhelp\napprove\ndeny\njobs\n");
 	expect_words("c", "cancel\ncalls\n");
 	expect_words("ca", "cancel\ncalls\n");
 	expect_words("can", "cancel\n");
@@ -133,6 +139,90 @@ Test(ctl_complete, offers_the_arguments_that_a_call_lacks)
 	expect_of_service("invoke add a=3 ", "ab=\nb=\nc\\u001b=\n");
 	expect_of_service("invoke add a:=3 a", "ab=\n");
 	expect_of_service("invoke add ab=3 a", "a=\n");
+}
+
+static const struct prepared painter[] = {
+	{"ovos.tools.get",
+		"{'argument_schema':{'properties':{'colour':{'enum':['red','rose',5,null]},"
+		"'fast':{'type':'boolean'},'one':{'const':'only'},'any':{'anyOf':[{'enum':['a1']},"
+		"{'const':'a2'},7,{'type':'boolean'}],'oneOf':[{'enum':['o1']}]},"
+		"'list':{'items':{'enum':['x','y']},'enum':['whole']},'free':{'type':'string'},"
+		"'odd':true}}}",
+		NULL},
+	{0},
+};
+
+Test(ctl_complete, offers_the_values_that_a_schema_lists)
+{
+	static const char *const cases[][2] = {
+		{"colour=", "colour=red\ncolour=rose\ncolour=5\ncolour=null\n"},
+		{"colour=ro", "colour=rose\n"},
+		{"colour:=", "colour:='red'\ncolour:='rose'\ncolour:=5\ncolour:=null\n"},
+		{"fast=", "fast=true\nfast=false\n"},
+		{"fast:=f", "fast:=false\n"},
+		{"one=", "one=only\n"},
+		{"any=", "any=a1\nany=a2\nany=true\nany=false\nany=o1\n"},
+		/* The elements of a list, each after a comma. */
+		{"list=", "list=whole\nlist=x\nlist=y\n"},
+		{"list=x,", "list=x,x\nlist=x,y\n"},
+		{"list=x,q,y", "list=x,q,y\n"},
+		{"list:=", "list:='whole'\n"},
+		{"free=", ""},
+		{"odd=", ""},
+		{"none=", ""},
+		{"colour:", ""},
+		{"colou", "colour=\n"},
+	};
+
+	answering_start(painter);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char words[512];
+		cleanup_free char *expected = quoted(cases[i][1]);
+
+		snprintf(words, sizeof(words), "complete -- --bus %s invoke paint %s",
+			answering_url(), cases[i][0]);
+		expect_command(complete, words, CTL_DONE, expected, "");
+	}
+}
+
+static const struct prepared waiting[] = {
+	{"ovos.tools.approval.list", "{'pending':[{'id':'q1'},{'id':'q2'},{},5]}", NULL},
+	{"ovos.tools.job.list", "{'jobs':[{'job_id':'j1'},{'job_id':'k2'}]}", NULL},
+	{0},
+};
+
+Test(ctl_complete, offers_the_ids_of_what_waits)
+{
+	static const char *const cases[][2] = {
+		{"approve ", "q1\nq2\n"},
+		{"deny q1 ", "q2\n"},
+		{"jobs get ", "j1\nk2\n"},
+		{"jobs get k", "k2\n"},
+		/* The words of its usage come first. */
+		{"jobs ", "list\nget\n"},
+		{"jobs g", "get\n"},
+	};
+
+	answering_start(waiting);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char words[512];
+
+		snprintf(words, sizeof(words), "complete -- --bus %s %s", answering_url(),
+			cases[i][0]);
+		expect_command(complete, words, CTL_DONE, cases[i][1], "");
+	}
+}
+
+Test(ctl_complete, offers_the_values_of_a_flag_joined_to_it)
+{
+	expect_words("list --format=m", "--format=mcp\n--format=markdown\n");
+	expect_words("list --format=", "--format=full\n--format=compact\n--format=openai\n"
+				       "--format=anthropic\n--format=mcp\n--format=markdown\n");
+	expect_words("list --none=", "");
+	expect_words("list --timeout=", "");
+	expect_words("new --kind m", "mcp\n");
+	expect_words("list --risk ", "read\nwrite\nexecute\n");
+	expect_words("list --nonsense x", "");
 }
 
 Test(ctl_complete, offers_the_calls_in_flight_once_each)
