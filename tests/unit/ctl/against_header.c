@@ -34,7 +34,27 @@ static const char header[] =
 	"typedef struct _GError GError;\n"
 	"int try_it(int n, GError **error);\n"
 	"int lines(const char text[\n  3\n], unsigned long n);\n"
-	"struct shelf { db *dbs[3]; struct point at[2]; };\n";
+	"struct shelf { db *dbs[3]; struct point at[2]; };\n"
+	"struct byte { char c; };\n"
+	"void g_level(enum level level);\n"
+	"void g_int(int n);\n"
+	"void g_bool(_Bool b);\n"
+	"void g_double(double d);\n"
+	"void g_any(void *any);\n"
+	"void g_const(const void *bytes);\n"
+	"void g_text(char *text);\n"
+	"void g_texts(const char *const *texts);\n"
+	"void g_out(char **text);\n"
+	"void g_number(int *n);\n"
+	"void g_byte(const struct byte *bytes);\n"
+	"void g_point(struct point *point);\n"
+	"void g_value(struct point point);\n"
+	"void g_points(struct point **points);\n"
+	"void g_handle(db **ret_db);\n"
+	"void g_array(const int numbers[4]);\n"
+	"void g_none(void);\n"
+	"struct point g_get(void);\n"
+	"char *g_get_text(void);\n";
 
 struct found {
 	struct buffer text; /* a line for each: "severity pointer: text" */
@@ -327,4 +347,349 @@ Test(ctl_against_header, reports_a_header_that_is_absent_or_wrong)
 	cr_expect_eq(
 		against_header("m.json", &tape, &compiler, &sink, &messages), COMPILER_E_ABSENT);
 	cr_expect(strstr(buffer_terminate(&messages), "install gcc or clang"), "%s", messages.data);
+}
+
+/* A tool, and the findings about it, each "severity pointer: text" and a newline. */
+struct told {
+	const char *native;
+	const char *findings;
+};
+
+/* Copy the findings about the tool @index to @out, without its own pointer, the folder of the header
+ * and the line. */
+static void copy_findings(const char *all, size_t index, struct buffer *out)
+{
+	char begin[32];
+
+	snprintf(begin, sizeof(begin), " /tools/%zu/native", index);
+	for (const char *line = all; *line; line = strchr(line, '\n') + 1) {
+		const char *end = strchr(line, '\n') + 1;
+		const char *pointer = strchr(line, ' ');
+		size_t size = strlen(begin);
+
+		if (strncmp(pointer, begin, size) != 0 || !strchr("/:", pointer[size]))
+			continue;
+		buffer_append(out, line, (size_t)(pointer + 1 - line));
+		for (line = pointer + size; line < end; line++) {
+			if (strncmp(line, "/tmp/against-header-", 20) == 0)
+				line += strlen("/tmp/against-header-XXXXXX/");
+			if (strncmp(line - 5, "lib.h:", 6) == 0)
+				line += strspn(line, ":0123456789");
+			buffer_append_char(out, *line == '"' ? '\'' : *line);
+		}
+		line = end - 1;
+	}
+	cr_assert(buffer_terminate(out));
+}
+
+/* Hold all tools at once: a compiler is slow. */
+static void expect_told(const struct told *cases, size_t n_cases)
+{
+	cleanup(buffer_deinit) struct buffer manifest = {0};
+	cleanup_free char *found = NULL;
+
+	buffer_append_string(&manifest,
+		"{'structs': {'point': {'fields': [{'name': 'x', 'type': "
+		"'i32'}], 'partial': true}, 'other': {'c': 'db', 'fields': "
+		"5}, 'bad': {'c': 'a;b'}}, 'init': [{'call': 'db_open', 'args': [null, {'out': "
+		"{'name': 'h', 'type': 'handle'}}], 'returns': {'type': 'i32'}}], 'tools': [");
+	for (size_t i = 0; i < n_cases; i++)
+		buffer_printf(&manifest, "%s{'name': 't', 'native': %s}", i > 0 ? ", " : "",
+			cases[i].native);
+	buffer_append_string(&manifest, "]}");
+	cr_assert(buffer_terminate(&manifest));
+	for (char *at = manifest.data; (at = strchr(at, '\''));)
+		*at = '"';
+	found = hold(manifest.data);
+	for (size_t i = 0; i < n_cases; i++) {
+		cleanup(buffer_deinit) struct buffer own = {0};
+
+		copy_findings(found, i, &own);
+		cr_expect_str_eq(own.data, cases[i].findings, "%s: %s", cases[i].native, own.data);
+	}
+}
+
+#define ONE(symbol, parameter)                                                                     \
+	"{'symbol': '" symbol "', 'parameters': [{'name': 'p', " parameter "}]}"
+#define WRONG "error /parameters/0/type: "
+#define MAY_WRITE                                                                                  \
+	"warning /parameters/0/type: it only goes in, but for lib.h it is not const, so the "      \
+	"function "                                                                                \
+	"may write to it: "
+
+Test(ctl_against_header, holds_each_kind_of_value_against_each_type)
+{
+	static const struct told cases[] = {
+		{ONE("g_level", "'type': 'enum'"), ""},
+		{ONE("g_level", "'type': 'flags'"), ""},
+		{ONE("g_level", "'type': 'enum', 'base': 'u8'"),
+			WRONG "'u8', but lib.h has 'enum level' (i32 or an enum): void "
+			      "g_level(enum level)\n"},
+		{ONE("g_level", "'type': 'i32'"), ""},
+		{ONE("g_level", "'type': 'u32'"), ""},
+		{ONE("g_level", "'type': 'i64'"), WRONG "'i64', but lib.h has 'enum level' (i32 or "
+							"an enum): void g_level(enum level)\n"},
+		{ONE("g_int", "'type': 'enum'"), ""},
+		{ONE("g_int", "'type': 'flags'"), ""},
+		{ONE("g_int", "'type': 'u32'"),
+			WRONG "'u32', but lib.h has 'int' (i32): void g_int(int)\n"},
+		{ONE("g_int", "'type': 'bool'"),
+			WRONG "'bool', but lib.h has 'int' (i32): void g_int(int)\n"},
+		{ONE("g_int", "'type': 'f32'"),
+			WRONG "'f32', but lib.h has 'int' (i32): void g_int(int)\n"},
+		{ONE("g_int", "'type': 'handle'"),
+			WRONG "'handle', but lib.h has 'int' (i32): void g_int(int)\n"},
+		{ONE("g_int", "'value': 3"), ""},
+		{ONE("g_int", "'type': 'nonsense'"),
+			WRONG "'nonsense', but lib.h has 'int' (i32): void g_int(int)\n"},
+		{ONE("g_int", "'type': 'i32', 'dir': 'out'"),
+			WRONG "'i32' by pointer, but lib.h has 'int' (i32): void g_int(int)\n"},
+		{ONE("g_int", "'type': 'i32', 'value': null"),
+			WRONG "'i32', but lib.h has 'int' (i32): void g_int(int)\n"},
+		{ONE("g_bool", "'type': 'bool'"), ""},
+		{ONE("g_bool", "'type': 'u8'"), ""},
+		{ONE("g_double", "'type': 'f64'"), ""},
+		{ONE("g_double", "'type': 'f32'"),
+			WRONG "'f32', but lib.h has 'double' (f64): void g_double(double)\n"},
+		{ONE("g_double", "'type': 'i64'"),
+			WRONG "'i64', but lib.h has 'double' (f64): void g_double(double)\n"},
+		{ONE("g_any", "'type': 'bytes'"), MAY_WRITE "void g_any(void *)\n"},
+		{ONE("g_any", "'type': 'handle'"), ""},
+		{ONE("g_any", "'type': 'str'"), WRONG
+			"'str', but lib.h has 'void *' (bytes): void g_any(void *)\n" MAY_WRITE
+			"void g_any(void *)\n"},
+		{ONE("g_any", "'type': 'strv'"),
+			WRONG "'strv', but lib.h has 'void *' (bytes): void g_any(void *)\n"},
+		{ONE("g_any", "'type': 'array', 'items': 'i32'"), MAY_WRITE "void g_any(void *)\n"},
+		{ONE("g_any", "'type': 'str', 'value': null"), ""},
+		{ONE("g_any", "'type': 'bytes', 'dir': 'out'"), ""},
+		{ONE("g_const", "'type': 'bytes', 'dir': 'out'"),
+			WRONG "it comes out, but for lib.h it is const, so the function does not "
+			      "write to it: void g_const(const void *)\n"},
+		{ONE("g_const", "'type': 'bytes', 'dir': 'inout'"), ""},
+		{ONE("g_const", "'type': 'bytes'"), ""},
+		{ONE("g_text", "'type': 'str'"), MAY_WRITE "void g_text(char *)\n"},
+		{ONE("g_text", "'type': 'json'"), MAY_WRITE "void g_text(char *)\n"},
+		{ONE("g_text", "'type': 'bytes'"), MAY_WRITE "void g_text(char *)\n"},
+		{ONE("g_text", "'type': 'array', 'items': 'i8'"),
+			MAY_WRITE "void g_text(char *)\n"},
+		{ONE("g_text", "'type': 'array', 'items': 'i16'"),
+			WRONG "an 'array' of 'i16', but lib.h has 'char *' (str or bytes): void "
+			      "g_text(char *)\n" MAY_WRITE "void g_text(char *)\n"},
+		{ONE("g_texts", "'type': 'strv'"), ""},
+		{ONE("g_texts", "'type': 'str'"), WRONG "'str', but lib.h has 'const char *const "
+							"*': void g_texts(const char *const *)\n"},
+		{ONE("g_texts", "'type': 'str', 'dir': 'out'"),
+			WRONG "'str', but lib.h has 'const char *const *': void g_texts(const char "
+			      "*const *)\n" WRONG
+			      "it comes out, but for lib.h it is const, so the function does not "
+			      "write to it: void g_texts(const char *const *)\n"},
+		{ONE("g_texts", "'type': 'str', 'dir': 'out', 'transfer': 'none'"),
+			WRONG "it comes out, but for lib.h it is const, so the function does not "
+			      "write to it: void g_texts(const char *const *)\n"},
+		{ONE("g_out", "'type': 'strv'"), ""},
+		{ONE("g_out", "'type': 'strv', 'dir': 'out'"),
+			WRONG "'strv' by pointer, but lib.h has 'char **': void g_out(char **)\n"},
+		{ONE("g_out", "'type': 'str', 'dir': 'out', 'transfer': 'none'"), ""},
+		{ONE("g_number", "'type': 'i32', 'dir': 'out'"), ""},
+		{ONE("g_number", "'type': 'u32', 'dir': 'out'"),
+			WRONG "'u32' by pointer, but lib.h has 'int *': void g_number(int *)\n"},
+		{ONE("g_number", "'type': 'i32', 'dir': 'inout'"), ""},
+		{ONE("g_number", "'type': 'i32'"),
+			WRONG "'i32', but lib.h has 'int *': void g_number(int *)\n"},
+		{ONE("g_number", "'type': 'array', 'items': 'i32'"),
+			MAY_WRITE "void g_number(int *)\n"},
+		{ONE("g_number", "'type': 'strv'"),
+			WRONG "'strv', but lib.h has 'int *': void g_number(int *)\n"},
+		{ONE("g_byte", "'type': 'bytes'"), ""},
+		{ONE("g_point", "'type': 'bytes'"),
+			WRONG "'bytes', but lib.h has 'struct point *': void g_point(struct point "
+			      "*)\n" MAY_WRITE "void g_point(struct point *)\n"},
+		{ONE("g_point", "'struct': 'point'"), ""},
+		{ONE("g_point", "'type': 'struct', 'struct': 'point', 'by': 'value'"),
+			WRONG "'struct' (struct point by value), but lib.h has 'struct point *': "
+			      "void g_point(struct point *)\n"},
+		{ONE("g_point", "'type': 'struct', 'struct': 'other'"),
+			WRONG "'struct' (db *), but lib.h has 'struct point *': void "
+			      "g_point(struct point *)\n"},
+		{ONE("g_point", "'type': 'struct', 'struct': 'bad'"), ""},
+		{ONE("g_point", "'type': 'struct', 'struct': 'point', 'dir': 'out'"), ""},
+		{ONE("g_point",
+			 "'type': 'struct', 'struct': 'point', 'dir': 'out', 'by': 'pointer'"),
+			WRONG "'struct' (struct point *) by pointer, but lib.h has 'struct point "
+			      "*': void g_point(struct point *)\n"},
+		{ONE("g_value", "'type': 'struct', 'struct': 'point', 'by': 'value'"), ""},
+		{ONE("g_value", "'type': 'struct', 'struct': 'point'"),
+			WRONG "'struct' (struct point *), but lib.h has 'struct point': void "
+			      "g_value(struct point)\n"},
+		{ONE("g_points",
+			 "'type': 'struct', 'struct': 'point', 'dir': 'out', 'by': 'pointer'"),
+			""},
+		{ONE("g_handle", "'type': 'handle', 'dir': 'out'"), ""},
+		{ONE("g_handle", "'type': 'handle', 'dir': 'out', 'size': 3"), ""},
+		{ONE("db_close", "'type': 'handle', 'dir': 'out', 'size': 3"), ""},
+		{ONE("g_array", "'type': 'array', 'items': 'i32'"), ""},
+	};
+
+	expect_told(cases, ARRAY_SIZE(cases));
+}
+
+Test(ctl_against_header, holds_what_returns_and_what_frees)
+{
+	static const struct told cases[] = {
+		{"{'symbol': 'g_none'}", ""},
+		{"{'symbol': 'g_none', 'returns': {'type': 'i32'}}",
+			"error /returns/type: 'i32', but lib.h has 'void' (void): void "
+			"g_none(void)\n"},
+		{"{'symbol': 'g_none', 'parameters': [{'type': 'i32'}]}",
+			"error /parameters: 1 parameter, but lib.h has 0: void g_none(void)\n"},
+		{"{'symbol': 'g_get'}",
+			"error : 'void', but lib.h has 'struct point': struct point g_get(void)\n"},
+		{"{'symbol': 'g_get', 'returns': {}}", ""},
+		{"{'symbol': 'g_get', 'returns': {'type': 'struct', 'struct': 'point', 'by': "
+		 "'value'}}",
+			""},
+		{"{'symbol': 'try_it', 'parameters': [{'type': 'i32'}], 'returns': {'type': 'i32', "
+		 "'errors': 'gerror'}}",
+			""},
+		{"{'symbol': 'g_none', 'returns': {'type': 'void', 'errors': 'gerror'}}",
+			"error : 1 parameter, but lib.h has 0: void g_none(void)\n"
+			"error /returns/errors: 'gerror', but the last parameter at lib.h is no "
+			"'GError **': void g_none(void)\n"},
+		{"{'symbol': 'g_get_text', 'returns': {'type': 'str', 'free': 'g_text'}}", ""},
+		{"{'symbol': 'g_get_text', 'returns': {'type': 'str', 'free': 'free'}}", ""},
+		{"{'symbol': 'g_get_text', 'returns': {'type': 'str', 'free': 'g_int'}}",
+			"error /returns/free: a function that frees takes one pointer, but lib.h "
+			"has: void g_int(int)\n"},
+		{"{'symbol': 'g_get_text', 'returns': {'type': 'str', 'free': 'g_none'}}",
+			"error /returns/free: a function that frees takes one pointer, but lib.h "
+			"has: void g_none(void)\n"},
+		{"{'symbol': 'g_get_text', 'returns': {'type': 'str', 'free': 'fill'}}",
+			"error /returns/free: a function that frees takes one pointer, but lib.h "
+			"has: int fill(char *, size_t, int *, char **)\n"},
+		{"{'symbol': 'g_get_text', 'returns': {'type': 'strv'}}",
+			"error /returns/type: 'strv', but lib.h has 'char *' (str or bytes): char "
+			"*g_get_text(void)\n"},
+		{ONE("g_out", "'type': 'str', 'dir': 'out', 'transfer': 'full', 'free': 'g_none'"),
+			"error /parameters/0/free: a function that frees takes one pointer, but "
+			"lib.h has: void g_none(void)\n"},
+		{"{'symbol': 7}", ""},
+		{"{'symbol': 'a\\u0000b'}", ""},
+		{"{'symbol': 'db_print', 'variadic': 2, 'parameters': [{'name': 'p', 'type': "
+		 "'handle'},{'name': 'p', 'type': 'str'},{'name': 'p', 'type': 'str'}]}",
+			""},
+		{"{'symbol': 'db_print', 'variadic': 1, 'parameters': [{'name': 'p', 'type': "
+		 "'handle'},{'name': 'p', 'type': 'str'}]}",
+			"error /parameters: 1 fixed parameter, but lib.h has 2: int db_print(db *, "
+			"const char *, ...)\n"},
+		{"{'symbol': 'g_int', 'variadic': 1, 'parameters': [{'name': 'p', 'type': 'i32'}]}",
+			"error /parameters: 'variadic', but lib.h has no variable arguments: void "
+			"g_int(int)\n"},
+	};
+
+	expect_told(cases, ARRAY_SIZE(cases));
+}
+
+#define STEPS_ALONE(steps) "{'steps': [" steps "]}"
+
+Test(ctl_against_header, holds_each_argument_of_a_step)
+{
+	static const struct told cases[] = {
+		{STEPS_ALONE("{'call': 'g_int', 'args': [null]}"),
+			"error /steps/0/args/0: 'handle', but lib.h has 'int' (i32): void "
+			"g_int(int)\n"},
+		{STEPS_ALONE("{'call': 'db_close', 'args': [null]}"), ""},
+		{STEPS_ALONE("{'call': 'g_int', 'args': [true]}"), ""},
+		{STEPS_ALONE("{'call': 'g_int', 'args': [{}]}"), ""},
+		{STEPS_ALONE("{'call': 'g_int', 'args': ['$none']}"), ""},
+		{STEPS_ALONE("{'call': 'g_int', 'args': [{'size_of': 'point'}]}"),
+			"error /steps/0/args/0: 'usize', but lib.h has 'int' (i32): void "
+			"g_int(int)\n"},
+		{STEPS_ALONE("{'call': 'g_int', 'args': [{'as': 'i64', 'value': '$n'}]}"),
+			"error /steps/0/args/0: 'i64', but lib.h has 'int' (i32): void "
+			"g_int(int)\n"},
+		{STEPS_ALONE("{'call': 'g_int', 'args': [{'length_of': '$n', 'type': 'u32'}]}"),
+			"error /steps/0/args/0/type: 'u32', but lib.h has 'int' (i32): void "
+			"g_int(int)\n"},
+		{STEPS_ALONE("{'call': 'g_int', 'args': [{'f64': 3}]}"),
+			"error /steps/0/args/0: 'f64', but lib.h has 'int' (i32): void "
+			"g_int(int)\n"},
+		{STEPS_ALONE("{'call': 'g_number', 'args': [{'inout': {'name': 'x', 'type': 'u32', "
+			     "'value': 1}}]}, {'call': 'g_int', 'args': ['$x']}"),
+			"error /steps/0/args/0/inout/type: 'u32' by pointer, but lib.h has 'int "
+			"*': void g_number(int *)\n"
+			"error /steps/1/args/0: 'u32', but lib.h has 'int' (i32): void "
+			"g_int(int)\n"},
+		{STEPS_ALONE("{'call': 'g_number', 'args': [{'out': {'name': 'x', 'type': "
+			     "'i32'}}]}, {'call': 'g_double', 'args': ['$x']}"),
+			"error /steps/1/args/0: 'i32', but lib.h has 'double' (f64): void "
+			"g_double(double)\n"},
+		{"{'parameters': [{'name': 'n', 'type': 'i64'}], 'steps': [{'call': 'g_int', "
+		 "'args': ['$$n']}]}",
+			"error /steps/0/args/0: 'i64', but lib.h has 'int' (i32): void "
+			"g_int(int)\n"},
+		{"{'parameters': [{'name': 'n', 'type': 'i64'}, {'name': 'n', 'type': 'i32'}], "
+		 "'steps': [{'call': 'g_int', 'args': ['$n']}]}",
+			""},
+		{"{'parameters': [{'name': 'p', 'type': 'struct', 'struct': 'point'}], 'steps': "
+		 "[{'call': 'g_int', 'args': ['$p.x']}, {'call': 'g_double', 'args': ['$p.x']}, "
+		 "{'call': 'g_double', 'args': ['$p.none']}, {'call': 'g_double', 'args': "
+		 "['$p.x.y']}]}",
+			"error /steps/1/args/0: 'i32', but lib.h has 'double' (f64): void "
+			"g_double(double)\n"},
+		{"{'parameters': [{'name': 'p', 'type': 'struct', 'struct': 'other'}, {'name': "
+		 "'q', 'type': 'i32'}], 'steps': [{'call': 'g_double', 'args': ['$p.x']}, {'call': "
+		 "'g_double', 'args': ['$q.x']}]}",
+			""},
+		{STEPS_ALONE("{'call': 'g_get_text', 'returns': {'name': 't', 'type': 'str', "
+			     "'free': 'g_none'}}, {'call': 'g_int', 'args': ['$t']}"),
+			"error /steps/0/returns/free: a function that frees takes one pointer, but "
+			"lib.h has: void g_none(void)\n"
+			"error /steps/1/args/0: 'str', but lib.h has 'int' (i32): void "
+			"g_int(int)\n"},
+		{STEPS_ALONE("{'call': 'g_out', 'args': [{'out': {'name': 't', 'type': 'str', "
+			     "'transfer': 'full', 'free': 'g_none'}}]}"),
+			"error /steps/0/args/0/out/free: a function that frees takes one pointer, "
+			"but lib.h has: void g_none(void)\n"},
+		{STEPS_ALONE("{'call': 'g_none', 'returns': {'type': 'void', 'message': {'call': "
+			     "'g_int', 'args': [{'f32': 1}]}}, 'finally': {'call': 'g_int', "
+			     "'args': [{'u32': 1}]}}"),
+			"error /steps/0/returns/message/args/0: 'f32', but lib.h has 'int' (i32): "
+			"void g_int(int)\n"
+			"error /steps/0/finally/args/0: 'u32', but lib.h has 'int' (i32): void "
+			"g_int(int)\n"},
+		{STEPS_ALONE("{'call': 'g_none', 'returns': {'type': 'void', 'message': 'text'}}"),
+			""},
+		{STEPS_ALONE("{'repeat': {'call': 'g_int', 'args': [{'f32': 1}], 'steps': "
+			     "[{'call': 'g_int', 'args': [{'u32': 1}]}]}}, {'call': 'g_int', "
+			     "'args': [{'i64': 1}]}"),
+			"error /steps/0/repeat/args/0: 'f32', but lib.h has 'int' (i32): void "
+			"g_int(int)\n"
+			"error /steps/0/repeat/steps/0/args/0: 'u32', but lib.h has 'int' (i32): "
+			"void g_int(int)\n"
+			"error /steps/1/args/0: 'i64', but lib.h has 'int' (i32): void "
+			"g_int(int)\n"},
+		{STEPS_ALONE("{'read': '$p', 'name': 'r', 'type': 'i64'}, {'call': 'g_int', "
+			     "'args': ['$r']}"),
+			"error /steps/1/args/0: 'i64', but lib.h has 'int' (i32): void "
+			"g_int(int)\n"},
+		{"{'steps': 5}", ""},
+		{STEPS_ALONE("{'call': 'none'}, {'call': 'g_int', 'args': [{'f64': 1}]}"),
+			"error /steps/0/call: 'none' is declared in no header: is one more "
+			"--header missing?\n"
+			"error /steps/1/args/0: 'f64', but lib.h has 'int' (i32): void "
+			"g_int(int)\n"},
+		{STEPS_ALONE(
+			 "{'call': 'g_int', 'args': ['$h']}, {'call': 'g_int', 'args': ['$s']}"),
+			"error /steps/0/args/0: 'handle', but lib.h has 'int' (i32): void "
+			"g_int(int)\n"},
+		{"{'parameters': [{'name': 'h', 'type': 'i32'}], 'steps': [{'call': 'g_int', "
+		 "'args': ['$h']}]}",
+			""},
+		{STEPS_ALONE("{'call': 'g_int', 'args': ['$h']}"),
+			"error /steps/0/args/0: 'handle', but lib.h has 'int' (i32): void "
+			"g_int(int)\n"},
+	};
+
+	expect_told(cases, ARRAY_SIZE(cases));
 }
