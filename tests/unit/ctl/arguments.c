@@ -176,6 +176,98 @@ Test(ctl_arguments, have_elements_where_the_schema_has_an_array)
 	EXPECT_ALL("{\"days\":[\"mon\"]}", "days=mon");
 }
 
+/* Write @word by the schema @property of its argument, both with ' in place of ". */
+static void expect_by(const char *property, const char *word, const char *json)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(words_deinit) struct words read = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
+	cleanup(buffer_deinit) struct buffer reason = {0};
+	cleanup_free char *wanted = strdup(json);
+
+	buffer_printf(&text,
+		"{'schema':{'properties':{'a':%s},'$defs':{'n':{'type':'integer'},"
+		"'s':{'$ref':'#/$defs/t'},'t':{'type':'string'}}}}",
+		property);
+	cr_assert(buffer_terminate(&text));
+	for (char *at = text.data; (at = strchr(at, '\''));)
+		*at = '"';
+	for (char *at = wanted; (at = strchr(at, '\''));)
+		*at = '"';
+	cr_assert_eq(json_tape_read(&tape, text.data, text.size, JSON_DEPTH_DEFAULT, NULL), 0);
+	cr_assert_eq(words_read(&word, 1, &read, &reason), 0);
+	cr_assert_eq(
+		ctl_arguments_write(&read, &tape, json_find(&tape, 0, "schema"), &out, &reason), 0);
+	cr_expect_str_eq(buffer_terminate(&out), wanted, "%s %s: %s", property, word, out.data);
+}
+
+Test(ctl_arguments, have_the_type_that_the_schema_leaves)
+{
+	static const struct {
+		const char *property;
+		const char *word;
+		const char *json;
+	} cases[] = {
+		{"{'$ref':'#/$defs/t'}", "a=1", "{'a':'1'}"},
+		{"{'$ref':'#/$defs/s'}", "a=1", "{'a':'1'}"},
+		{"{'$ref':'#/$defs/n'}", "a=1", "{'a':1}"},
+		{"{'$ref':'#/$defs/none'}", "a=1", "{'a':1}"},
+		{"{'$ref':'other#/$defs/t'}", "a=1", "{'a':1}"},
+		{"{'$ref':5,'type':'string'}", "a=1", "{'a':'1'}"},
+		{"{'anyOf':[{'type':'string'},{'$ref':'#/$defs/n'}]}", "a=1", "{'a':1}"},
+		{"{'oneOf':[{'type':'string'},{'type':'null'}]}", "a=1", "{'a':'1'}"},
+		{"{'oneOf':[{'type':'string'},{'type':'null'}]}", "a=null", "{'a':null}"},
+		{"{'anyOf':5,'type':'string'}", "a=1", "{'a':'1'}"},
+		{"{'enum':['1',null]}", "a=1", "{'a':'1'}"},
+		{"{'enum':['1',null]}", "a=null", "{'a':null}"},
+		{"{'enum':['1',2]}", "a=1", "{'a':1}"},
+		{"{'enum':'1'}", "a=1", "{'a':1}"},
+		{"{'type':['string','number'],'enum':['1','2']}", "a=1", "{'a':'1'}"},
+		{"{'const':'1'}", "a=1", "{'a':'1'}"},
+		{"{'const':1}", "a=1", "{'a':1}"},
+		{"{'type':['string','text']}", "a=1", "{'a':1}"},
+		{"{'type':['string',7]}", "a=1", "{'a':1}"},
+		{"{'type':['string','boolean']}", "a=false", "{'a':false}"},
+		{"{'type':['string','boolean']}", "a=[]", "{'a':'[]'}"},
+		{"{'type':['string','object']}", "a={}", "{'a':{}}"},
+		{"{'type':['string','array']}", "a=[1]", "{'a':[1]}"},
+		{"{'type':['string','array']}", "a=b,c", "{'a':'b,c'}"},
+		{"{'type':['null','array']}", "a=1,2", "{'a':[1,2]}"},
+		{"{'type':'array','items':{'type':'string'}}", "a=1,,2", "{'a':['1','','2']}"},
+		{"{'type':'array','items':{'type':'string'}}", "a=1,", "{'a':['1']}"},
+		{"{'type':'array','items':{'type':'string'}}", "a:=1", "{'a':1}"},
+		{"{'type':'array','allOf':[{'items':{'type':'string'}}]}", "a=1", "{'a':['1']}"},
+		{"5", "a=1", "{'a':1}"},
+		/* A branch of a branch, to the eighth level. */
+		{"{'anyOf':[{'anyOf':[{'anyOf':[{'anyOf':[{'anyOf':[{'anyOf':[{'anyOf':[{'type':"
+		 "'string'}]}]}]}]}]}]}]}",
+			"a=1", "{'a':'1'}"},
+		{"{'anyOf':[{'anyOf':[{'anyOf':[{'anyOf':[{'anyOf':[{'anyOf':[{'anyOf':[{'anyOf':"
+		 "[{'type':'string'}]}]}]}]}]}]}]}]}",
+			"a=1", "{'a':1}"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		expect_by(cases[i].property, cases[i].word, cases[i].json);
+}
+
+Test(ctl_arguments, have_as_many_levels_as_a_key_may_have)
+{
+	EXPECT_ALL("{\"place\":{\"b\":{\"c\":{\"d\":{\"e\":{\"f\":{\"g\":{\"h\":1}}}}}}}}",
+		"place[b][c][d][e][f][g][h]=1");
+	expect_refused((const char *const[]){"place[b][c][d][e][f][g][h][i]=1"}, 1,
+		"'place[b][c][d][e][f][g][h][i]' has too many levels: write it as JSON, with :=");
+	expect_refused((const char *const[]){"place[b]c=1"}, 1,
+		"'place[b]c' goes on after a ']' without a '.'");
+	expect_refused((const char *const[]){"place[b].=1"}, 1, "has an empty part");
+	EXPECT_ALL("{\"place\":{\"b\":1,\"bc\":2,\"c\":{\"b\":3}}}", "place.b=1", "place.bc=2",
+		"place[c][b]=3");
+	/* Only an object has parts. */
+	EXPECT_ALL("{\"days.x\":1,\"number[x]\":2}", "days.x=1", "number[x]=2");
+	expect_all(NULL, 0, "{}");
+}
+
 Test(ctl_arguments, may_be_files)
 {
 	char path[] = "/tmp/unit-arguments-XXXXXX";

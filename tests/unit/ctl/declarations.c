@@ -124,6 +124,18 @@ Test(ctl_declarations, keeps_the_place_of_a_function)
 	cr_expect(g->is_deprecated);
 }
 
+/* A text of @n times @part around nothing. */
+static char *repeat(const char *begin, const char *part, size_t n, const char *end)
+{
+	struct buffer text = {0};
+
+	buffer_append_string(&text, begin);
+	for (size_t i = 0; i < n; i++)
+		buffer_append_string(&text, part);
+	buffer_append_string(&text, end);
+	return buffer_take(&text, NULL);
+}
+
 static void expect_value(const struct read *read, const char *name, int64_t value)
 {
 	const struct c_enumerator *enumerator = c_find_enumerator(&read->all, name);
@@ -277,6 +289,8 @@ Test(ctl_declarations, computes_each_operand_as_c_does)
 		{"(const t *)5", 5},
 		{"((5))", 5},
 		{"(5) + 1", 6},
+		{"0u / 2", 0},
+		{"0 > 1u", 0},
 	};
 	static const char *const unknown[] = {"1.5", "1e", "0b2", "1f",
 		"00000000000000000000000000000012", "'\\n'", "'ab'", "\"a\"", "\"\"",
@@ -323,6 +337,25 @@ Test(ctl_declarations, binds_operators_as_c_does)
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
 		expect_known(cases[i].text, true, cases[i].value);
+}
+
+/* Only depth is bounded. */
+Test(ctl_declarations, reads_as_many_parts_as_there_are)
+{
+	static const char *const texts[][3] = {{"int f(int a", ", int (*a)[2]", ");"},
+		{"struct s { int a; ", "struct { int b; } c; ", "}; int f(struct s *s);"},
+		{"enum e { A = 1", ", A = (1 + -(2))", "}; int f(enum e e);"},
+		{"int a", ", (*(b))[1][2]", "; int f(void);"},
+		{"int f(int a[1", " + ((1))", "], int b[sizeof(int)]);"}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		cleanup_free char *text = repeat(texts[i][0], texts[i][1],
+			i + 1 < ARRAY_SIZE(texts) ? 300 : 10, texts[i][2]);
+		cleanup(read_deinit) struct read read = read_text(text);
+
+		cr_expect(c_find_function(&read.all, "f") != NULL, "%s", texts[i][1]);
+		cr_expect_eq(read.all.n_skipped, 0, "%s", texts[i][1]);
+	}
 }
 
 Test(ctl_declarations, goes_on_from_each_enumerator)
@@ -534,18 +567,6 @@ Test(ctl_declarations, reads_the_fields_of_a_struct)
 	cr_expect_null(s->record->fields[6].name);
 	cr_assert(unnamed);
 	cr_expect_str_eq(unnamed->record->alias, "unnamed");
-}
-
-/* A text of @n times @part around nothing. */
-static char *repeat(const char *begin, const char *part, size_t n, const char *end)
-{
-	struct buffer text = {0};
-
-	buffer_append_string(&text, begin);
-	for (size_t i = 0; i < n; i++)
-		buffer_append_string(&text, part);
-	buffer_append_string(&text, end);
-	return buffer_take(&text, NULL);
 }
 
 Test(ctl_declarations, writes_a_bound_of_several_lines_in_one)

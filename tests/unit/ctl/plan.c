@@ -660,6 +660,7 @@ Test(ctl_plan, has_the_size_of_each_struct)
 		{"struct s { int a; int b : 3; }", 0},
 		{"struct s { }", 0},
 		{"struct s { int a[]; }", 0},
+		{"struct s { struct t a[3]; }", 0},
 		{"struct s { char a[0xffffffff]; }", 0x7fffffff},
 		{"struct s { char a[0x100000000]; }", 0},
 	};
