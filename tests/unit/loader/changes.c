@@ -2,6 +2,7 @@
 #include "loader/changes.h"
 
 #include <criterion/criterion.h>
+#include <string.h>
 
 #include "boxes.h"
 
@@ -77,4 +78,23 @@ Test(changes, tell_names_apart_that_hold_their_toolbox)
 	before = make_catalogue(make_box("a", BOX_TOOL("a__x", "")), NULL);
 	after = make_catalogue(make_box("a", BOX_TOOL("x", "")), NULL);
 	expect_changes("a/x ", "a/a__x ", "");
+}
+
+static bool offers_all_but_x(void *data, const struct tool *tool)
+{
+	(void)data;
+	return strcmp(tool->name, "x") != 0;
+}
+
+Test(changes, are_seen_in_the_filter_of_the_same_toolbox)
+{
+	struct toolbox *box = make_box("a", BOX_TOOL("x", "") "," BOX_TOOL("y", ""));
+	struct toolbox *other = make_box("b", BOX_TOOL("y", ""));
+	struct toolbox *boxes[] = {box, other};
+
+	before = catalogue_new(boxes, 2, NULL, NULL, 1);
+	after = catalogue_new(boxes, 2, offers_all_but_x, NULL, 2);
+	package_unref(box->package);
+	package_unref(other->package);
+	expect_changes("", "a/x ", "");
 }

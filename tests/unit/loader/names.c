@@ -69,7 +69,7 @@ Test(names, of_no_tool_of_a_toolbox_are_reported)
 		.error = (char *)"broken"};
 	struct config_toolbox said[] = {
 		{.toolbox_id = (char *)"a", .tools = {tools, 2, 0}},
-		{.toolbox_id = (char *)"gone", .tools = {tools, 1, 0}},
+		{.toolbox_id = (char *)"gone", .tools = {tools, 2, 0}},
 		{.toolbox_id = (char *)"failed", .tools = {tools, 1, 0}},
 		{.toolbox_id = (char *)"asleep", .tools = {tools, 1, 0}},
 	};
@@ -79,6 +79,8 @@ Test(names, of_no_tool_of_a_toolbox_are_reported)
 
 	cr_assert_eq(catalogue_add_failure(catalogue, &failure, NULL), 0);
 	cr_assert_eq(catalogue_add_skipped(catalogue, "asleep", NULL, "not enabled"), 0);
+	cr_assert_eq(catalogue_add_skipped(catalogue, "gone", "three", "disabled"), 0);
+	cr_assert_eq(catalogue_add_skipped(catalogue, "other", "one", "disabled"), 0);
 	cr_assert_eq(catalogue_add_skipped(catalogue, "a", NULL, "x is replaced by y"), 0);
 	warn_unknown(&config, catalogue, report, NULL);
 	cr_expect_str_eq(buffer_terminate(&reported),

@@ -66,6 +66,42 @@ Test(watcher, notices_a_change_of_each_file_in_a_folder_and_of_a_missing_one)
 	cr_expect_eq(loop_run(loop, 2 * WATCHER_QUIET_MS), -ETIME, "it is watched no more");
 }
 
+Test(watcher, knows_of_a_change_before_it_reports_the_change)
+{
+	cleanup(watcher_cleanup) struct watcher *watcher = NULL;
+	const char *folder = scratch_path("libs");
+
+	scratch_write("libs/one", "1");
+	cr_assert_eq(watcher_new(loop, stop_loop, loop, &watcher), 0);
+	cr_assert_eq(watcher_set(watcher, &folder, 1, NULL, 0, false), 0);
+	cr_expect_not(watcher_is_pending(watcher));
+	scratch_write("libs/two", "1");
+	cr_expect(watcher_is_pending(watcher), "though the loop has not turned");
+	cr_expect(watcher_is_pending(watcher));
+	cr_expect_eq(loop_run(loop, WAIT_MS), 0);
+	cr_expect_not(watcher_is_pending(watcher));
+}
+
+Test(watcher, sees_other_paths_from_the_same_ones)
+{
+	cleanup(watcher_cleanup) struct watcher *watcher = NULL;
+	const char *folders[] = {scratch_path("one"), scratch_path("two")};
+
+	scratch_write("one/a", "1");
+	scratch_write("two/a", "1");
+	cr_assert_eq(watcher_new(loop, stop_loop, loop, &watcher), 0);
+	cr_assert_eq(watcher_set(watcher, folders, 1, NULL, 0, true), 0);
+	scratch_write("two/a", "2");
+	cr_expect_not(watcher_is_pending(watcher), "it is not watched");
+	cr_assert_eq(watcher_set(watcher, folders, 2, NULL, 0, true), 0);
+	scratch_write("two/a", "3");
+	cr_expect(watcher_is_pending(watcher));
+	cr_expect_eq(loop_run(loop, WAIT_MS), 0);
+	cr_assert_eq(watcher_set(watcher, folders + 1, 1, NULL, 0, true), 0);
+	scratch_write("one/a", "2");
+	cr_expect_not(watcher_is_pending(watcher), "it is watched no more");
+}
+
 static void ignore_change(void *data)
 {
 	(void)data;
