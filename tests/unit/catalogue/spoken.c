@@ -102,6 +102,13 @@ Test(spoken, has_no_more_digits_of_a_result_than_a_person_says)
 		{"1234567.8912345", "1234567.89"},
 		{"1.2345678e10", "12345678000.00"},
 		{"1.2345678e300", "1.23457e+300"},
+		{"1.000000", "1.000000"},
+		{"1.0000000", "1"},
+		{"999.9999999", "1000"},
+		{"1000.0000001", "1000.00"},
+		{"-1000.1234567", "-1000.12"},
+		{"1.12345678e15", "1.12346e+15"},
+		{"9.12345678e14", "912345678000000.00"},
 		{"1e5", "1e5"},
 		{"20000000000000000000000", "20000000000000000000000"},
 	};
@@ -162,4 +169,25 @@ Test(spoken, tells_whether_it_names_all_arguments)
 	values.named = 0;
 	spoken_write(faces, SPOKEN_CONFIRM, TEXT_VIEW("en"), &values, &sentence, &tag);
 	cr_expect_not(spoken_names_all(&values));
+}
+
+Test(spoken, names_each_of_63_arguments_or_is_not_sure)
+{
+	for (unsigned int n = 63; n <= 64; n++) {
+		struct spoken_values values = {.arguments = &arguments};
+		cleanup(buffer_deinit) struct buffer text = {0};
+		cleanup(buffer_deinit) struct buffer all = {0};
+
+		buffer_append_string(&all, "{\"en\":{\"confirm\":\"");
+		for (unsigned int i = 0; i < n; i++) {
+			buffer_printf(&text, "%s\"a%u\":1", i == 0 ? "{" : ",", i);
+			buffer_printf(&all, "{a%u}", i);
+		}
+		buffer_append_char(&text, '}');
+		buffer_append_string(&all, "\"}}");
+		fill(&arguments, buffer_terminate(&text));
+		cr_assert(spoken_write(buffer_terminate(&all), SPOKEN_CONFIRM, TEXT_VIEW("en"),
+			&values, &sentence, &tag));
+		cr_expect_eq(spoken_names_all(&values), n == 63, "%u", n);
+	}
 }

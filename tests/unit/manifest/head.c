@@ -11,7 +11,7 @@
 
 /* The comments at the top of a program /p. JSON is written with ' in place of ". */
 
-/* What a program says of itself. */
+/* The result of reading the comments. */
 struct told {
 	int status;
 	struct buffer entry;
@@ -42,7 +42,7 @@ static void read_head(const char *text, struct told *told)
 	buffer_deinit(&bytes);
 }
 
-/* Fail unless the program is defined with @members after those of its arguments. */
+/* Fail unless @members follow the argument schema, which is empty. */
 static void expect_members(const char *text, const char *members)
 {
 	static const char arguments[] =
