@@ -133,6 +133,7 @@ static int write_overlaid_head(struct folder *folder, const char *overlay)
 		json_write_bytes_lossy(out, folder->real, strlen(folder->real));
 	}
 	buffer_append_string(out, ",\"tools\":[");
+	buffer_fail_with(out, &id);
 	return r ? r : buffer_status(out);
 }
 

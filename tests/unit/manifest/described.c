@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "manifest_fixture.h"
@@ -106,4 +107,46 @@ Test(manifest_described, refuses_what_a_manifest_could_not_say)
 	expect_untold("{\"tools\":[{\"name\":\"a\",\"argument_schema\":{\"type\":\"x\"}}]}",
 		"/tools/0/argument_schema/type", "");
 	cr_expect_eq(take("{\"tools\":[{\"name\":\"a\"}]}"), 0, "and takes what comes then");
+}
+
+Test(manifest_described, knows_the_tools_that_judge_their_arguments)
+{
+	static const struct {
+		const char *places;
+		int status;
+	} rows[] = {{"[]", 0}, {"[1]", 0}, {"[0,1]", 0}, {"[2]", MANIFEST_E_REFUSED},
+		{"[-1]", MANIFEST_E_REFUSED}, {"[\"0\"]", MANIFEST_E_REFUSED},
+		{"[0.5]", MANIFEST_E_REFUSED}};
+	char text[128];
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		snprintf(text, sizeof(text),
+			"{\"tools\":[{\"name\":\"a\"},{\"name\":\"b\"}],\"validating\":%s}",
+			rows[i].places);
+		diagnostics_deinit(&found);
+		read_good("{'kind':'plugin','library':'./lib.so'}");
+		cr_expect_eq(take(text), rows[i].status, "%s", text);
+		cr_assert_eq(found.n_items, rows[i].status ? 1 : 0, "%s", text);
+		if (rows[i].status) {
+			cr_expect_str_eq(found.items[0].pointer, "/validating");
+			cr_expect_str_eq(
+				found.items[0].text, "its host names a tool that is not there");
+			continue;
+		}
+		cr_expect_eq(toolbox->tools[0].validates, strchr(rows[i].places, '0') != NULL);
+		cr_expect_eq(toolbox->tools[1].validates, strchr(rows[i].places, '1') != NULL);
+	}
+}
+
+Test(manifest_described, has_its_mistakes_without_lines_and_none_of_its_tools)
+{
+	cr_expect_eq(take("{\"tools\":[{\"name\":\"a\"},{\"name\":\"b\",\"colour\":1}]}"),
+		MANIFEST_E_REFUSED);
+	cr_expect_eq(toolbox->n_tools, 0);
+	cr_assert_eq(found.n_items, 1);
+	cr_expect_eq(found.items[0].line, 0);
+	cr_expect_str_eq(found.items[0].pointer, "/tools/1/colour");
+	cr_expect(strstr(found.items[0].text, "in its description: unexpected property 'colour'") ==
+			  found.items[0].text,
+		"%s", found.items[0].text);
 }

@@ -2,12 +2,15 @@
 #include "manifest/dropin/dropins.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "../scratch.h"
 #include "manifest/dropin/dropin_scan.h"
+#include "scarce.h"
 #include "util/file/file.h"
 
 #define PROGRAM_MAX (64u << 20)
@@ -617,4 +620,30 @@ Test(dropins, have_a_stem_up_to_the_last_dot)
 		cr_expect_eq(size, strlen(rows[i][1]), "%s: %zu", rows[i][0], size);
 		cr_expect_eq(strncmp(stem, rows[i][1], size), 0, "%s: %s", rows[i][0], stem);
 	}
+}
+
+Test(dropins, are_all_read_or_memory_is_short)
+{
+	cleanup_free char *load = NULL;
+	size_t n = 0;
+
+	write_program("home/bell.sh", "#!/bin/sh\n# param where string\n# risk: read\n");
+	write_program("home/sub/door", "#!/bin/sh\n");
+	scratch_write("home/README", "");
+	scratch_write_json("home.json", "{'kind':'command','risk':'write'}");
+	scratch_write("home/lights.py", "# toolbox: python\n");
+	cr_assert_eq(read_home(scratch_path("home.json")), 0);
+	load = strndup(package->load, package->load_size);
+	for (; scarce_once_after(n); n++) {
+		int r = read_home(scratch_path("home.json"));
+
+		if (scarce_has_failed() && r == -ENOMEM)
+			continue;
+		cr_assert_eq(r, 0, "%zu: %d", n, r);
+		cr_assert_str_eq(package->load, load, "%zu: %s", n, package->load);
+		cr_expect_eq(toolboxes.n_items, 1, "%zu", n);
+		cr_expect_eq(skipped.n_items, 1, "%zu", n);
+		expect_tools("bell sub_door ");
+	}
+	cr_expect_gt(n, 50);
 }

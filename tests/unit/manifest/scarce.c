@@ -3,8 +3,12 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "manifest/listed.h"
 #include "manifest_fixture.h"
+#include "quotes.h"
 
 /* Reading manifests when memory is short once, at each allocation in turn. */
 
@@ -75,4 +79,97 @@ Test(manifest_scarce, reads_all_of_a_bus_toolbox_or_reports_that_memory_is_short
 		"'collect':{'topics':['c'],'at':'/d'},'error':'/e'}},"
 		"{'name':'g','bus':{'topic':'z','reply':false}},"
 		"{'name':'h','bus':{'topic':'system.reboot','reply':false}}]}");
+}
+
+Test(manifest_scarce, reads_all_that_is_said_of_a_tool_or_reports_that_memory_is_short)
+{
+	setenv("XDG_RUNTIME_DIR", "/run/user/7", 1);
+	expect_all_or_a_shortage(
+		"{'kind':'command','env':{'B':'2'},'cwd':'.','tools':[{'name':'f','run_llm':true,"
+		"'argument_schema':{'type':'object','properties':{'a':{'type':'string','default':"
+		"'x'}},'allOf':[{}]},'triggers':['say (?<a>.+)'],'spoken':{'en':{'done':'{a}'}},"
+		"'examples':[{'args':{'a':'b'}}],'command':{'argv':['printf',"
+		"'{a}'],'env':{'A':'1'}}},"
+		"{'name':'g','argument_schema':{'type':'object','properties':{'run_llm':{}}},"
+		"'command':{'shell':'true'}}]}");
+	cr_expect(strstr(package->load, "XDG_RUNTIME_DIR"));
+}
+
+Test(manifest_scarce, reads_all_of_an_array_file_or_reports_that_memory_is_short)
+{
+	expect_all_or_a_shortage("[{'name':'f','command':'true'},{'name':'g','command':'false'}]");
+}
+
+/* ── descriptions ────────────────────────────────────────────────────────────────────────────── */
+
+static struct manifest_reader *reader;
+static struct member_toolboxes members;
+
+static int take_members(const struct json_tape *tape)
+{
+	return manifest_take_members(reader, tape, package, &members, &problems);
+}
+
+static int take_tools(const struct json_tape *tape)
+{
+	return manifest_take_tools(reader, tape, json_find(tape, 0, "tools"), package, &problems);
+}
+
+static int take_listed(const struct json_tape *tape)
+{
+	return manifest_take_listed(reader, tape, NULL, package, &problems);
+}
+
+/* Take @described as the description of @manifest, once for each allocation that fails. */
+static void expect_all_described(
+	const char *manifest, int (*take)(const struct json_tape *tape), const char *described)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup_free char *json = quoted(described);
+	cleanup_free char *load = NULL;
+	size_t n = 0;
+	int r;
+
+	cr_assert_eq(json_tape_read(&tape, json, strlen(json), JSON_DEPTH_DEFAULT, NULL), 0);
+	reader = manifest_reader_new(NULL);
+	read_good(manifest);
+	cr_assert_eq(take(&tape), 0, "%s", problems.n_items > 0 ? problems.items[0].text : "");
+	load = strndup(package->load, package->load_size);
+	do {
+		member_toolboxes_deinit(&members);
+		read_good(manifest);
+		if (!scarce_once_after(n++))
+			break;
+		r = take(&tape);
+		if (scarce_has_failed() && r == -ENOMEM)
+			continue;
+		cr_assert_eq(r, 0, "%zu: %d", n, r);
+		cr_expect_str_eq(package->load, load, "%zu: %s", n, package->load);
+		cr_expect_eq(problems.n_items, 0, "%zu", n);
+	} while (n < 10000);
+	cr_expect_gt(n, 20);
+	member_toolboxes_deinit(&members);
+	manifest_reader_free(reader);
+}
+
+Test(manifest_scarce, takes_the_tools_of_a_plugin_or_reports_that_memory_is_short)
+{
+	expect_all_described("{'kind':'plugin','library':'./lib.so'}", take_tools,
+		"{'tools':[{'name':'a','argument_schema':{'type':'object','properties':{'x':"
+		"{'type':'integer','default':3}}}},{'name':'b'}],'validating':[1]}");
+}
+
+Test(manifest_scarce, takes_the_tools_of_an_interpreter_or_reports_that_memory_is_short)
+{
+	expect_all_described("{'kind':'python'}", take_members,
+		"{'toolboxes':[{'toolbox_id':'a','entry_point':'e','tools':[{'name':'f'},{'name':"
+		"'g','output_schema':{'type':'array'}}]}],'failed':[]}");
+}
+
+Test(manifest_scarce, takes_the_tools_of_a_server_or_reports_that_memory_is_short)
+{
+	expect_all_described("{'kind':'mcp','mcp':{'command':['x']},'include':['*']}", take_listed,
+		"{'list':[{'name':'a','title':'A','inputSchema':{'type':'object','properties':{"
+		"'x':{'type':'string'}}},'outputSchema':{'type':'object'},'annotations':{"
+		"'readOnlyHint':true}}]}");
 }
