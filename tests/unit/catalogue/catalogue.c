@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "catalogue_fixture.h"
+#include "scarce.h"
 
 /*
  *   b     get set b__get
@@ -325,6 +327,63 @@ Test(catalogue, knows_why_a_toolbox_offers_nothing)
 				 catalogue, (size_t)catalogue_find_toolbox(catalogue, "empty", 5)),
 		"for a reason");
 	cr_expect_null(catalogue_disabled_by(catalogue, 0));
+}
+
+/* Give each note of @made once, and return the first error. */
+static int note_all(struct catalogue *made)
+{
+	const struct catalogue_failure failure = {.toolbox_id = (char *)"b",
+		.file = (char *)"/b.json",
+		.error = (char *)"wrong",
+		.since_ns = 7,
+		.is_new = true};
+	struct package *kept = catalogue_toolbox(made, 0, NULL, NULL)->package;
+	int r = catalogue_add_failure(made, &failure, kept);
+
+	r = r ? r : catalogue_add_skipped(made, "c", NULL, "off");
+	r = r ? r : catalogue_add_skipped(made, "d", "tool", "off");
+	r = r ? r : catalogue_hold(made, kept);
+	return r ? r : catalogue_disable(made, "empty", "nobody wants it");
+}
+
+Test(catalogue, is_made_and_noted_whole_or_memory_is_short)
+{
+	size_t n = 0;
+	bool goes_on = true;
+
+	while (goes_on) {
+		struct toolbox *toolboxes[] = {make_toolbox("a", "get", "a__b", NULL),
+			make_toolbox("b", "get", "set", NULL), make_toolbox("empty", NULL)};
+		struct catalogue *made = NULL;
+		bool has_failed;
+		int r = -ENOMEM;
+
+		goes_on = scarce_once_after(n++);
+		made = catalogue_new(toolboxes, 3, NULL, NULL, 1);
+		if (made)
+			r = note_all(made);
+		has_failed = scarce_has_failed();
+		cr_expect_eq(r, has_failed ? -ENOMEM : 0, "%zu: %d", n, r);
+		if (r == 0) {
+			cr_expect_eq(catalogue_n_failures(made), 1);
+			cr_expect_eq(catalogue_failure(made, 0)->since_ns, 7);
+			cr_expect(catalogue_failure(made, 0)->is_new);
+			cr_expect_not_null(catalogue_kept_for(made, 0));
+			cr_expect_null(catalogue_kept_for(made, 1));
+			cr_expect_eq(catalogue_n_skipped(made), 2);
+			cr_expect_eq(catalogue_n_held(made), 1);
+			cr_expect_eq(catalogue_held(made, 0),
+				catalogue_toolbox(made, 0, NULL, NULL)->package);
+			cr_expect_str_eq(catalogue_disabled_by(made, 2), "nobody wants it");
+			cr_expect_null(catalogue_disabled_by(made, 0));
+		}
+		catalogue_free(made);
+		for (size_t i = 0; i < 3; i++) {
+			cr_expect_eq(toolboxes[i]->package->references, 1, "%zu: %zu", n, i);
+			package_unref(toolboxes[i]->package);
+		}
+	}
+	cr_expect_gt(n, 20);
 }
 
 Test(catalogue, may_be_empty)

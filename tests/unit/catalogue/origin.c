@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
 #include "../scratch.h"
 #include "catalogue/origin.h"
+#include "scarce.h"
 
 static struct origins origins;
 
@@ -95,4 +97,84 @@ Test(origin, with_a_second_name_reports_no_changes_to_its_folder)
 	add("alone");
 	cr_expect(origins.items[0].is_shared);
 	cr_expect_not(origins.items[1].is_shared);
+}
+
+Test(origin, of_many_tools_in_a_row_is_looked_for_among_the_last_sixteen)
+{
+	char name[16];
+	uint32_t index;
+
+	for (unsigned int i = 0; i < 17; i++) {
+		snprintf(name, sizeof(name), "tool%u", i);
+		scratch_write(name, "one");
+		add(name);
+	}
+	cr_assert_eq(origins_add(&origins, scratch_path("tool16"), &index), 0);
+	cr_expect_eq(index, 16);
+	cr_assert_eq(origins_add(&origins, scratch_path("tool1"), &index), 0);
+	cr_expect_eq(index, 1);
+	cr_expect_eq(origins.n_items, 17);
+	cr_assert_eq(origins_add(&origins, scratch_path("tool0"), &index), 0);
+	cr_expect_eq(index, 17, "it is too far away");
+	cr_expect_eq(origins.n_items, 18);
+}
+
+Test(origin, is_the_same_by_its_path_and_bytes)
+{
+	struct origins other = {0};
+	uint32_t index;
+
+	scratch_write("tool", "one");
+	add("tool");
+	cr_expect_not(origins_are_same(&origins, &other));
+	cr_assert_eq(origins_copy(&other, &origins.items[0]), 0);
+	cr_expect(origins_are_same(&origins, &other));
+	other.items[0].digest[ORIGIN_DIGEST_BYTES - 1] ^= 1;
+	cr_expect_not(origins_are_same(&origins, &other));
+	other.items[0].digest[ORIGIN_DIGEST_BYTES - 1] ^= 1;
+	cr_assert_eq(origin_move(&other.items[0], "/elsewhere"), 0);
+	cr_expect_not(origins_are_same(&origins, &other));
+	cr_assert_eq(origins_add(&other, "/second", &index), 0);
+	add("second");
+	cr_expect_not(origins_are_same(&origins, &other));
+	origins_deinit(&other);
+}
+
+/* The bytes of a larger file are not compared. */
+Test(origin, of_more_bytes_than_are_compared_is_another_file_with_another_stamp)
+{
+	for (unsigned int more = 0; more < 2; more++) {
+		origins_deinit(&origins);
+		scratch_write("tool", "");
+		cr_assert_eq(truncate(scratch_path("tool"), ORIGIN_BYTES_MAX + more), 0);
+		add("tool");
+		cr_expect(origins_hold(&origins));
+		scratch_write("other", "");
+		cr_assert_eq(truncate(scratch_path("other"), ORIGIN_BYTES_MAX + more), 0);
+		cr_assert_eq(rename(scratch_path("other"), scratch_path("tool")), 0);
+		cr_expect_eq(origins_hold(&origins), more == 0);
+	}
+}
+
+Test(origin, is_added_or_memory_is_short)
+{
+	size_t n = 0;
+
+	scratch_write("tool", "one");
+	for (; scarce_once_after(n); n++) {
+		struct origins some = {0};
+		uint32_t index;
+		int r = origins_add(&some, scratch_path("tool"), &index);
+
+		r = r ? r : origins_copy(&some, &some.items[0]);
+		r = r ? r : origin_move(&some.items[1], "/moved");
+		if (scarce_has_failed())
+			cr_expect(r == -ENOMEM || some.n_items == 2, "%zu: %d", n, r);
+		else
+			cr_expect_eq(r, 0, "%zu: %d", n, r);
+		if (r == 0)
+			cr_expect_str_eq(some.items[1].path, "/moved");
+		origins_deinit(&some);
+	}
+	cr_expect_gt(n, 3);
 }

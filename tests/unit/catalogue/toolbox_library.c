@@ -6,6 +6,7 @@
 
 #include "../scratch.h"
 #include "catalogue/toolbox_library.h"
+#include "scarce.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 
@@ -235,4 +236,22 @@ Test(toolbox_library, that_is_no_file_is_not_looked_at)
 	cr_assert_eq(toolbox_library_find(scratch_path("x.so"), "/", NULL, &library), 0);
 	cr_expect_eq(toolbox_library_look(&library), -EINVAL);
 	cr_expect_not(toolbox_library_is_unchanged(&library));
+}
+
+Test(toolbox_library, is_found_and_looked_at_or_memory_is_short)
+{
+	size_t n = 0;
+
+	scratch_write("box/x.so", "code");
+	for (; scarce_once_after(n); n++) {
+		int r;
+
+		toolbox_library_deinit(&library);
+		r = toolbox_library_find(
+			"x.so", scratch_path("box"), scratch_path("lib"), &library);
+		r = r ? r : toolbox_library_look(&library);
+		if (!scarce_has_failed() || r != -ENOMEM)
+			cr_expect(r == 0 && library.digest != 0, "%zu: %d", n, r);
+	}
+	cr_expect_gt(n, 3);
 }

@@ -2,9 +2,11 @@
 #include "loader/changes.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <string.h>
 
 #include "boxes.h"
+#include "scarce.h"
 
 static struct catalogue *before;
 static struct catalogue *after;
@@ -97,4 +99,26 @@ Test(changes, are_seen_in_the_filter_of_the_same_toolbox)
 	package_unref(box->package);
 	package_unref(other->package);
 	expect_changes("", "a/x ", "");
+}
+
+Test(changes, are_all_found_or_memory_is_short)
+{
+	size_t n = 0;
+
+	before = make_catalogue(make_box("a", BOX_TOOL("x", "") "," BOX_TOOL("gone", "")), NULL);
+	after = make_catalogue(make_box("a", BOX_TOOL("x", "{'name':'n','type':'i32'}")),
+		make_box("b", BOX_TOOL("y", "")), NULL);
+	for (; scarce_once_after(n); n++) {
+		int r = changes_find(before, after, &changes);
+
+		cr_expect_eq(r, scarce_has_failed() ? -ENOMEM : 0, "%zu: %d", n, r);
+		if (r == 0) {
+			expect_names(&changes.added, "b/y ");
+			expect_names(&changes.removed, "a/gone ");
+			expect_names(&changes.changed, "a/x ");
+		}
+		changes_deinit(&changes);
+		changes = (struct changes){0};
+	}
+	cr_expect_gt(n, 5);
 }

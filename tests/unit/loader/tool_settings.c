@@ -2,10 +2,12 @@
 #include "loader/tool_settings.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <string.h>
 
 #include "boxes.h"
 #include "json/reader.h"
+#include "scarce.h"
 #include "util/cleanup.h"
 
 /* A tool of libm with these further members. */
@@ -140,4 +142,33 @@ Test(tool_settings, keep_the_members_of_a_definition_that_they_do_not_replace)
 				name, (int)new_size, new_text);
 	}
 	package_unref(box->package);
+}
+
+Test(tool_settings, are_applied_or_memory_is_short)
+{
+	char *triggers[] = {(char *)"ring.*bell"};
+	size_t n = 0;
+	bool goes_on = true;
+
+	tools[0] = (struct config_tool){.name = (char *)"one",
+		.risk = TOOL_WRITE,
+		.description = (char *)"New.",
+		.has_triggers = true,
+		.triggers = {triggers, 1}};
+	say(1, 5);
+	while (goes_on) {
+		struct toolbox *box = make_box("a", TOOL("one", "") "," TOOL("two", ""));
+		int r;
+
+		goes_on = scarce_once_after(n++);
+		r = tool_settings_apply(&config, box);
+		cr_expect_eq(r, scarce_has_failed() ? -ENOMEM : 0, "%zu: %d", n, r);
+		cr_expect_eq(tool_settings_hold(&config, box), r == 0);
+		if (r == 0)
+			cr_expect(strstr(box->tools[0].definition,
+					  ",\"risk\":\"write\",\"triggers\":[\"ring.*bell\"]}"),
+				"%s", box->tools[0].definition);
+		package_unref(box->package);
+	}
+	cr_expect_gt(n, 5);
 }
