@@ -199,6 +199,10 @@ Test(catalogue, suggests_names_of_the_toolbox_that_is_given)
 	cr_assert_eq(suggest("gets", "a", 1, names), 1);
 	cr_expect_str_eq(names[0], "get");
 	cr_expect_eq(suggest("gets", "none", 4, names), 0);
+	cr_expect_eq(suggest("gets", "empty", 5, names), 0);
+	cr_assert_eq(suggest("set", "b", 1, names), 2);
+	cr_expect_str_eq(names[0], "set");
+	cr_expect_str_eq(names[1], "get");
 }
 
 static const char *suggest_toolbox(const char *id)
@@ -238,12 +242,15 @@ Test(catalogue, suggests_the_nearest_toolbox_that_offers_a_tool)
 Test(catalogue, has_its_own_tools_and_no_copies)
 {
 	struct tool copy = *catalogue_tool(catalogue, 1);
-	struct tool other = {.name = (char *)"no_such_name"};
+	struct tool other = {.name = (char *)"no_such_name", .toolbox = copy.toolbox};
 
-	for (size_t i = 0; i < catalogue_n_tools(catalogue); i++)
+	for (size_t i = 0; i < catalogue_n_tools(catalogue); i++) {
 		cr_expect(catalogue_has(catalogue, catalogue_tool(catalogue, i)), "%zu", i);
+		cr_expect_eq(catalogue_index(catalogue, catalogue_tool(catalogue, i)), i);
+	}
 	cr_expect_not(catalogue_has(catalogue, &copy));
 	cr_expect_not(catalogue_has(catalogue, &other));
+	cr_expect_eq(catalogue_index(catalogue, &copy), CATALOGUE_NONE);
 }
 
 /* A caller made up an id with a U+0000. After it there is nothing of ours to compare with. */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "catalogue_fixture.h"
 #include "catalogue/definition.h"
+#include "quotes.h"
 
 /* The way back from the name, in the format mcp. */
 #define META                                                                                       \
@@ -143,4 +145,108 @@ Test(definition, formats_are_known_by_their_names)
 	cr_expect_eq(definition_format_from_name("ful", 3), -1);
 	cr_expect_eq(definition_format_from_name("full\0", 5), -1);
 	cr_expect_eq(definition_format_from_name("", 0), -1);
+}
+
+/* Expect @part in the MCP definition of a tool with these schemas. */
+static void expect_schemas(const char *input, const char *output, const char *part)
+{
+	struct toolbox *toolbox = make_toolbox("box", "add", NULL);
+	struct tool *tool = &toolbox->tools[0];
+	struct buffer full = {0};
+	struct buffer text = {0};
+
+	free(tool->argument_schema);
+	free(tool->output_schema);
+	tool->argument_schema = quoted(input);
+	tool->output_schema = quoted(output);
+	definition_write_full(tool, "", &full);
+	tool->definition = buffer_take(&full, &tool->definition_size);
+	cr_expect(definition_write(tool, DEFINITION_MCP, "add", &text));
+	cr_expect(strstr(buffer_terminate(&text), part), "%s: %s", part, text.data);
+	buffer_deinit(&text);
+	package_unref(toolbox->package);
+}
+
+#define DRAFT   "'$schema':'https://json-schema.org/draft/2020-12/schema'"
+#define DRAFT_7 "'$schema':'http://json-schema.org/draft-07/schema#'"
+#define J_DRAFT "\"$schema\":\"https://json-schema.org/draft/2020-12/schema\""
+
+Test(definition, for_mcp_keeps_the_schema_of_an_author_who_names_its_draft)
+{
+	expect_schemas("{" DRAFT ",'anyOf':[{}]}", "{}",
+		"\"inputSchema\":{\"type\":\"object\",\"properties\":{}," J_DRAFT
+		",\"anyOf\":[{}]},\"_meta\"");
+	expect_schemas("{'type':'object'," DRAFT ",'properties':{'a':{}}}", "{}",
+		"\"inputSchema\":{\"type\":\"object\"," J_DRAFT
+		",\"properties\":{\"a\":{}}},\"_meta\"");
+	expect_schemas("{'type':'object','properties':{},'title':'T'}", "{}",
+		"\"inputSchema\":{\"type\":\"object\",\"properties\":{},\"title\":\"T\"},\"_"
+		"meta\"");
+	expect_schemas("{'anyOf':[{'properties':{'a':{}}}]}", "{}",
+		"\"inputSchema\":{\"type\":\"object\",\"properties\":{\"a\":{}}},\"_meta\"");
+}
+
+Test(definition, for_mcp_has_the_schema_of_a_result_that_is_an_object)
+{
+	expect_schemas("{}", "{'type':'object','properties':{'a':{}}}",
+		",\"outputSchema\":{\"type\":\"object\",\"properties\":{\"a\":{}}},\"_meta\"");
+	expect_schemas("{}", "{'type':'array'}", "\"properties\":{}},\"_meta\"");
+	expect_schemas("{}", "{'type':['object']}", "\"properties\":{}},\"_meta\"");
+	expect_schemas("{}", "true", "\"properties\":{}},\"_meta\"");
+}
+
+Test(definition, for_mcp_says_which_calls_may_be_tasks)
+{
+	static const struct {
+		enum tool_task task;
+		const char *end;
+	} rows[] = {
+		{TOOL_TASK_FORBIDDEN, "\"toolboxd/name\":\"add\"}}"},
+		{TOOL_TASK_OPTIONAL, "\"toolboxd/name\":\"add\",\"toolboxd/task\":\"optional\"}}"},
+		{TOOL_TASK_REQUIRED, "\"toolboxd/name\":\"add\",\"toolboxd/task\":\"required\"}}"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct toolbox *toolbox = make_toolbox("box", "add", NULL);
+		struct tool *tool = &toolbox->tools[0];
+		struct buffer full = {0};
+		struct buffer text = {0};
+
+		tool->task = rows[i].task;
+		definition_write_full(tool, "", &full);
+		tool->definition = buffer_take(&full, &tool->definition_size);
+		definition_write(tool, DEFINITION_MCP, "add", &text);
+		cr_expect(strstr(buffer_terminate(&text), rows[i].end), "%s", text.data);
+		buffer_deinit(&text);
+		package_unref(toolbox->package);
+	}
+}
+
+Test(definition, is_written_in_every_format_but_anthropics_with_names_it_refuses)
+{
+	struct toolbox *toolbox = make_toolbox("box", "add", NULL);
+	struct tool *tool = &toolbox->tools[0];
+	struct buffer full = {0};
+	struct buffer text = {0};
+
+	free(tool->argument_schema);
+	tool->argument_schema =
+		quoted("{'type':'object','properties':{'a b':{}},'required':['a b']}");
+	definition_write_full(tool, "", &full);
+	tool->definition = buffer_take(&full, &tool->definition_size);
+	for (int format = DEFINITION_FULL; format <= DEFINITION_MARKDOWN; format++) {
+		buffer_reset(&text);
+		cr_expect_eq(definition_write(tool, (enum definition_format)format, "add", &text),
+			format != DEFINITION_ANTHROPIC, "%d", format);
+		buffer_reset(&text);
+		definition_write_reason(tool, (enum definition_format)format, &text);
+		cr_expect_str_eq(buffer_terminate(&text),
+			format == DEFINITION_ANTHROPIC
+				? "it requires 'a b', and Anthropic's API takes names of at most "
+				  "64 letters, digits, '_', '.' and '-'"
+				: "",
+			"%s", text.data);
+	}
+	buffer_deinit(&text);
+	package_unref(toolbox->package);
 }

@@ -83,6 +83,62 @@ Test(model_schema, has_the_parameters_of_all_parts)
 		"{'n':{'type':'null'}}}]}}}");
 }
 
+Test(model_schema, merges_the_values_of_one_parameter)
+{
+	static const char *const rows[][2] = {
+		/* constants of one type, of several, and of none */
+		{"{'oneOf':[{'properties':{'a':{'type':'string','const':'x'}}},{'properties':{'a':"
+		 "{'type':'string','enum':['y','x']}}}]}",
+			"{'type':'object','properties':{'a':{'type':'string','enum':['x','y']}}}"},
+		{"{'oneOf':[{'properties':{'a':{'type':'string','const':'x'}}},{'properties':{'a':"
+		 "{'type':'number','const':1}}}]}",
+			"{'type':'object','properties':{'a':{'enum':['x',1]}}}"},
+		{"{'oneOf':[{'properties':{'a':{'type':'string','const':'x'}}},{'properties':{'a':"
+		 "{'const':1}}}]}",
+			"{'type':'object','properties':{'a':{'enum':['x',1]}}}"},
+		{"{'oneOf':[{'properties':{'a':{'const':'x'}}},{'properties':{'a':{'const':'x'}}}]"
+		 "}",
+			"{'type':'object','properties':{'a':{'const':'x'}}}"},
+		{"{'oneOf':[{'properties':{'a':{'const':'x'}}},{'properties':{'a':{'type':'null'}}}"
+		 "]}",
+			"{'type':'object','properties':{'a':{'anyOf':[{'const':'x'},{'type':'null'}"
+			"]}}}"},
+		/* parts that all have, and parts that some have */
+		{"{'properties':{'a':{}},'oneOf':[{'properties':{'a':{'type':'string'}}}]}",
+			"{'type':'object','properties':{'a':{'type':'string'}}}"},
+		{"{'properties':{'a':{'title':'A'}},'oneOf':[{'properties':{'a':{'type':'string'}}}"
+		 "]}",
+			"{'type':'object','properties':{'a':{'title':'A'}}}"},
+		{"{'properties':{'a':{'const':1}},'oneOf':[{'properties':{'a':{'const':2}}}]}",
+			"{'type':'object','properties':{'a':{'const':1}}}"},
+		{"{'allOf':[{'properties':{'a':{}}},{'properties':{'a':{'type':'string'}}}],'anyOf'"
+		 ":"
+		 "[{'properties':{'a':{'const':2}}}]}",
+			"{'type':'object','properties':{'a':{'allOf':[{},{'type':'string'}]}}}"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		expect_form(rows[i][0], rows[i][1]);
+}
+
+Test(model_schema, closes_an_object_that_a_part_closes)
+{
+	static const char *const parts[] = {
+		"'additionalProperties':false", "'unevaluatedProperties':false"};
+	char text[256];
+
+	for (size_t i = 0; i < 2; i++) {
+		snprintf(text, sizeof(text), "{'allOf':[{%s,'properties':{'a':{}}}]}", parts[i]);
+		expect_form(text,
+			"{'type':'object','properties':{'a':{}},'additionalProperties':false}");
+	}
+	expect_form("{'allOf':[{'properties':{'a':{}}}],'additionalProperties':{'type':'string'}}",
+		"{'type':'object','properties':{'a':{}},'additionalProperties':{'type':'string'}}");
+	expect_form("{'allOf':[{'$ref':'#/$defs/B'},{'properties':{'a':{}}}],'$defs':{'A':"
+		    "{'properties':{'b':{}}}}}",
+		"{'type':'object','properties':{'a':{}}}");
+}
+
 /* Alternatives of alternatives: 2^40 of them. */
 Test(model_schema, keeps_its_own_parameters_where_there_are_too_many_alternatives, .timeout = 20)
 {

@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "call/native/program.h"
 #include "catalogue/failure/failed.h"
@@ -139,6 +140,152 @@ Test(package, of_another_kind_than_native_shares_no_host)
 	expect_order(&left, &right, 1);
 	right.kind = KIND_NATIVE;
 	expect_order(&left, &right, 1);
+}
+
+/* ── the LOAD frame ──────────────────────────────────────────────────────────────────────────── */
+
+#define HALF(text) "{'kind':'native','library':'libm.so.6'," text "'tools':["
+#define SANDBOX    "\"sandbox\":{\"class\":\"compute\"},\"memory_mb\":"
+
+Test(package, tells_its_hosts_what_to_load)
+{
+	static const struct {
+		const char *manifest;
+		const char *load;
+	} rows[] = {
+		{"{'kind':'bus','tools':[{'name':'f','bus':{'topic':'a.b','reply':false}}]}",
+			"{\"kind\":\"bus\",\"toolbox_id\":\"box\",\"sandbox\":{\"class\":"
+			"\"compute\"},"
+			"\"memory_mb\":0,\"guard\":false,\"tools\":["},
+		{"{'kind':'plugin','library':'/l.so'}", "{\"kind\":\"plugin\",\"toolbox_id\":"
+							"\"box\",\"library\":\"/l.so\"," SANDBOX},
+		{"{'kind':'plugin','library':'/l.so','concurrent':2}",
+			"{\"kind\":\"concurrent\",\"toolbox_id\":\"box\",\"library\":\"/"
+			"l.so\"," SANDBOX},
+		{"{'kind':'native','libraries':['/l.so','/m.so'],'tools':[{'name':'f'," SQRT "}]}",
+			"{\"kind\":\"native\",\"toolbox_id\":\"box\",\"libraries\":[\"/l.so\",\"/"
+			"m.so\"]," SANDBOX},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		read_good(rows[i].manifest);
+		cr_expect(
+			strstr(package->load, rows[i].load) == package->load, "%s", package->load);
+		cr_expect_eq(strlen(package->load), package->load_size);
+	}
+}
+
+/* Two packages with the same surroundings: the first is kept, with a tool `f`. */
+static void read_two(const char *first, const char *second, struct package *ret[2])
+{
+	read_good(first);
+	ret[0] = package_ref(package);
+	read_good(second);
+	ret[1] = package;
+}
+
+Test(package, shares_a_frame_with_others)
+{
+	struct package *two[2];
+	struct buffer both = {0};
+	struct buffer one = {0};
+
+	read_two(HALF("") "{'name':'f'," SQRT "},{'name':'g'," SQRT "}]}",
+		"{'toolbox_id':'other','kind':'native','library':'libm.so.6','tools':[{'name':'h'"
+		"," SQRT "}]}",
+		two);
+	package_write_load(two, 1, &one);
+	buffer_append(&one, "", 0);
+	cr_expect_eq(one.size, two[0]->load_size);
+	cr_expect_eq(memcmp(one.data, two[0]->load, one.size), 0, "%.*s", (int)one.size, one.data);
+	package_write_load(two, 2, &both);
+	cr_expect_eq(both.size - one.size,
+		1 + two[1]->load_size - two[1]->load_head - two[1]->load_tail);
+	cr_expect(strstr(buffer_terminate(&both), "}}},{\"symbol\"") ||
+			  strstr(both.data, "},{\"symbol\""),
+		"%s", both.data);
+	cr_expect_str_eq(both.data + both.size - 2, "]}", "%s", both.data);
+	buffer_deinit(&both);
+	buffer_deinit(&one);
+	package_unref(two[0]);
+}
+
+#define OPEN(symbol) "'init':[{'call':'" symbol "'}],"
+
+Test(package, asks_a_shared_host_to_check_the_initial_steps_only)
+{
+	struct package *two[2];
+	struct buffer both = {0};
+
+	read_two(HALF(OPEN("setup")) "{'name':'f'," SQRT "}]}",
+		HALF(OPEN("setup")) "{'name':'g'," SQRT "}]}", two);
+	package_write_load(two, 2, &both);
+	cr_expect(strstr(buffer_terminate(&both),
+			  "],\"is_check\":true,\"init\":[{\"call\":\"setup\"}]}"),
+		"%s", both.data);
+	cr_expect(strstr(two[0]->load, "],\"init\":[{\"call\":\"setup\"}]}"), "%s", two[0]->load);
+	buffer_deinit(&both);
+	package_unref(two[0]);
+}
+
+Test(package, runs_a_tool_otherwise_where_what_it_runs_with_is_another)
+{
+	static const struct {
+		const char *manifest;
+		bool is_other;
+	} rows[] = {
+		{HALF("") "{'name':'f'," SQRT "}]}", false},
+		{HALF("'limits':{'workers':3},'description':'d',") "{'name':'f'," SQRT "}]}",
+			false},
+		{HALF("") "{'name':'f','description':'d'," SQRT "}]}", false},
+		{HALF("'sandbox':{'class':'net'},") "{'name':'f'," SQRT "}]}", true},
+		{HALF(OPEN("setup")) "{'name':'f'," SQRT "}]}", true},
+		{"{'kind':'native','library':'libc.so.6','tools':[{'name':'f'," SQRT "}]}", true},
+		{"{'kind':'native','libraries':['libm.so.6','libc.so.6'],'tools':[{'name':'f'," SQRT
+		 "}]}",
+			true},
+		{HALF("'enums':{'e':{'a':0}},") "{'name':'f'," SQRT "}]}", true},
+		{HALF("") "{'name':'f','native':{'symbol':'cbrt','parameters':[{'name':'x','type':"
+			  "'f64'}],'returns':{'type':'f64'}}}]}",
+			true},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct package *two[2];
+
+		read_two(rows[0].manifest, rows[i].manifest, two);
+		cr_expect_eq(memcmp(two[0]->tools[0]->run, two[1]->tools[0]->run,
+				     ORIGIN_DIGEST_BYTES) != 0,
+			rows[i].is_other, "%s", rows[i].manifest);
+		package_unref(two[0]);
+	}
+}
+
+Test(package, runs_a_program_otherwise_where_its_files_or_variables_are_others)
+{
+	static const char box[] = "{'kind':'command','cwd':'.','tools':[{'name':'f','command':"
+				  "{'argv':['./run','x.sh']}}]}";
+	static const char *const files[] = {"run", "x.sh"};
+	unsigned char run[ORIGIN_DIGEST_BYTES];
+
+	for (size_t i = 0; i < 3; i++) {
+		manifest_write("run", "one");
+		manifest_write("x.sh", "one");
+		cr_assert_eq(chmod(manifest_path("run"), 0700), 0);
+		cr_assert_eq(chmod(manifest_path("x.sh"), 0700), 0);
+		read_good(box);
+		memcpy(run, package->tools[0]->run, sizeof(run));
+		if (i < 2)
+			manifest_write(files[i], "two");
+		read_good(box);
+		if (i == 2) {
+			package->environment = calloc(1, sizeof("A=b\0"));
+			cr_assert(package->environment);
+			memcpy(package->environment, "A=b", strlen("A=b"));
+			cr_assert_eq(package_prepare(package), 0);
+		}
+		cr_expect_neq(memcmp(run, package->tools[0]->run, sizeof(run)), 0, "%zu", i);
+	}
 }
 
 Test(package, keeps_a_failed_trial_as_long_as_somebody_holds_it)
