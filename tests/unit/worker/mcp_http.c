@@ -606,6 +606,50 @@ Test(mcp_http, opens_the_stream_again_after_longer_and_longer_waits)
 	expect_wait(http, 200, 0, 0);
 }
 
+Test(mcp_http, begins_with_the_shortest_wait_after_a_stream_that_has_lasted)
+{
+	struct http *http;
+
+	server_use((struct script[]){
+		{.in = "'initialize'", .answer = BEGUN_WITH_CHANGES}, LEGACY_SESSION, {0}});
+	server_load_tools(LEGACY, "");
+	http = server_driver();
+	http_changes_stop(http);
+	http->changes_wait_ms = 4000;
+	http->changes_have_begun = true;
+	http_changes_note(http);
+	cr_expect_not(http->changes_have_begun);
+	expect_wait(http, 0, 0, 4000);
+	cr_expect_eq(http->changes_wait_ms, 8000);
+	http->changes_began_ms = clock_now_ms() - 8000;
+	expect_wait(http, 0, 0, 1000);
+	cr_expect_eq(http->changes_wait_ms, 2000);
+}
+
+Test(mcp_http, goes_on_after_the_last_event_of_the_stream_before)
+{
+	struct http *http;
+	const struct curl_slist *header;
+
+	server_use((struct script[]){
+		{.in = "'initialize'", .answer = BEGUN_WITH_CHANGES}, LEGACY_SESSION, {0}});
+	server_load_tools(LEGACY, "");
+	http = server_driver();
+	http_changes_stop(http);
+	cr_assert_eq(http_changes_attend(http, &(uint64_t){UINT64_MAX}), 0);
+	buffer_append_string(&http->changes->events.id, "c1");
+	http_changes_end(http, 0);
+	expect_wait(http, 0, 0, 2000);
+	http->changes_at_ms = 0;
+	cr_assert_eq(http_changes_attend(http, &(uint64_t){UINT64_MAX}), 0);
+	header = http->changes->headers;
+	while (header && strcmp(header->data, "Last-Event-ID: c1") != 0)
+		header = header->next;
+	cr_expect_not_null(header, "an event without an id takes no id away");
+	http_changes_stop(http);
+	cr_expect_eq(http->changes_id.size, 0);
+}
+
 /* ── redirects ───────────────────────────────────────────────────────────────────────────────── */
 
 #define REDIRECT(status, path) "HTTP/1.1 " status " x\r\nLocation: " path "\r\n\r\n"
