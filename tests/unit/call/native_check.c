@@ -37,42 +37,59 @@ static void expect_passes(enum native_type type, bool is_nullable, const char *v
 	cr_expect_str_eq(words, "", "%s: %s", value, words);
 }
 
-static void expect_refused(enum native_type type, bool is_nullable, const char *value)
+static void expect_refused(enum native_type type, const char *value, const char *words)
 {
-	cr_expect_neq(refusal_of(type, is_nullable, value)[0], '\0', "%s", value);
+	const char *found = refusal_of(type, false, value);
+
+	cr_expect_str_eq(found, words, "%s: %s", value, found);
 }
+
+#define I64_WORDS "must be an integer from -9223372036854775808 to 9223372036854775807"
+#define I32_WORDS "must be an integer from -2147483648 to 2147483647"
+#define U64_WORDS "must be an integer from 0 to 18446744073709551615"
+#define U32_WORDS "must be an integer from 0 to 4294967295"
+#define F32_WORDS "must be a number within the range of a 32-bit float"
+#define F64_WORDS "must be a number within the range of a 64-bit float"
 
 Test(native_check, lets_integers_pass_up_to_their_edges)
 {
 	static const struct {
 		enum native_type type;
 		const char *good[2];
-		const char *bad[2];
+		const char *bad[3];
+		const char *words;
 	} rows[] = {
-		{NATIVE_I8, {"-128", "127"}, {"-129", "128"}},
-		{NATIVE_I16, {"-32768", "32767"}, {"-32769", "32768"}},
-		{NATIVE_I32, {"-2147483648", "2147483647"}, {"-2147483649", "2147483648"}},
+		{NATIVE_I8, {"-128", "127"}, {"-129", "128", "null"},
+			"must be an integer from -128 to 127"},
+		{NATIVE_I16, {"-32768", "32767"}, {"-32769", "32768", "\"1\""},
+			"must be an integer from -32768 to 32767"},
+		{NATIVE_I32, {"-2147483648", "2147483647"}, {"-2147483649", "2147483648", "0.5"},
+			I32_WORDS},
 		{NATIVE_I64, {"-9223372036854775808", "9223372036854775807"},
-			{"-9223372036854775809", "9223372036854775808"}},
-		{NATIVE_U8, {"0", "255"}, {"-1", "256"}},
-		{NATIVE_U16, {"-0", "65535"}, {"-1", "65536"}},
-		{NATIVE_U32, {"0.0", "4294967295"}, {"-1", "4294967296"}},
-		{NATIVE_U64, {"0", "18446744073709551615"}, {"-1", "18446744073709551616"}},
+			{"-9223372036854775809", "9223372036854775808", "true"}, I64_WORDS},
+		{NATIVE_U8, {"0", "255"}, {"-1", "256", "[]"}, "must be an integer from 0 to 255"},
+		{NATIVE_U16, {"-0", "65535"}, {"-1", "65536", "{}"},
+			"must be an integer from 0 to 65535"},
+		{NATIVE_U32, {"0.0", "4294967295"}, {"-1", "4294967296", "null"}, U32_WORDS},
+		{NATIVE_U64, {"0", "18446744073709551615"}, {"-1", "18446744073709551616", "null"},
+			U64_WORDS},
 #if SIZE_MAX > UINT32_MAX
 		{NATIVE_ISIZE, {"-9223372036854775808", "9223372036854775807"},
-			{"-9223372036854775809", "9223372036854775808"}},
-		{NATIVE_USIZE, {"0", "18446744073709551615"}, {"1.5", "1e20"}},
+			{"-9223372036854775809", "9223372036854775808", "null"}, I64_WORDS},
+		{NATIVE_USIZE, {"0", "18446744073709551615"}, {"1.5", "1e20", "-1"}, U64_WORDS},
 #else
-		{NATIVE_ISIZE, {"-2147483648", "2147483647"}, {"-2147483649", "2147483648"}},
-		{NATIVE_USIZE, {"0", "4294967295"}, {"1.5", "4294967296"}},
+		{NATIVE_ISIZE, {"-2147483648", "2147483647"}, {"-2147483649", "2147483648", "null"},
+			I32_WORDS},
+		{NATIVE_USIZE, {"0", "4294967295"}, {"1.5", "4294967296", "-1"}, U32_WORDS},
 #endif
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		for (size_t j = 0; j < 2; j++) {
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		for (size_t j = 0; j < 2; j++)
 			expect_passes(rows[i].type, false, rows[i].good[j]);
-			expect_refused(rows[i].type, false, rows[i].bad[j]);
-		}
+		for (size_t j = 0; j < 3; j++)
+			expect_refused(rows[i].type, rows[i].bad[j], rows[i].words);
+	}
 }
 
 Test(native_check, lets_floats_pass_that_are_finite_at_their_width)
@@ -80,9 +97,41 @@ Test(native_check, lets_floats_pass_that_are_finite_at_their_width)
 	expect_passes(NATIVE_F32, false, "3.4028235e38");
 	expect_passes(NATIVE_F64, false, "1e308");
 	expect_passes(NATIVE_F64, false, "1e-400");
-	expect_refused(NATIVE_F32, false, "3.5e38");
-	expect_refused(NATIVE_F64, false, "1e309");
-	expect_refused(NATIVE_F64, false, "\"1\"");
+	expect_refused(NATIVE_F32, "3.5e38", F32_WORDS);
+	expect_refused(NATIVE_F32, "null", F32_WORDS);
+	expect_refused(NATIVE_F64, "1e309", F64_WORDS);
+	expect_refused(NATIVE_F64, "\"1\"", F64_WORDS);
+}
+
+Test(native_check, lets_booleans_pass)
+{
+	expect_passes(NATIVE_BOOL, false, "true");
+	expect_passes(NATIVE_BOOL, false, "false");
+	expect_refused(NATIVE_BOOL, "0", "must be true or false");
+	expect_refused(NATIVE_BOOL, "null", "must be true or false");
+}
+
+Test(native_check, lets_up_to_65536_texts_pass)
+{
+	static const char words[] = "must be an array of at most 65536 strings";
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	buffer_append_char(&text, '[');
+	for (int i = 0; i < 65536; i++)
+		buffer_append_string(&text, i > 0 ? ",\"\"" : "\"\"");
+	buffer_append_char(&text, ']');
+	expect_passes(NATIVE_STRV, false, buffer_terminate(&text));
+	text.size--;
+	buffer_append_string(&text, ",\"\"]");
+	expect_refused(NATIVE_STRV, buffer_terminate(&text), words);
+	expect_refused(NATIVE_STRV, "\"\"", words);
+	cr_expect_str_eq(refusal_of(NATIVE_STRV, true, "1"),
+		"must be an array of at most 65536 strings, or null");
+	expect_passes(NATIVE_STRV, true, "null");
+	expect_refused(NATIVE_STRV, "[\"a\",\"b\",1]",
+		"must be an array whose element 2 must be a string");
+	expect_refused(NATIVE_STRV, "[\"a\",\"b\\u0000\"]",
+		"must be an array whose element 1 must be a string without U+0000");
 }
 
 Test(native_check, lets_text_pass_that_c_can_hold)
