@@ -11,6 +11,11 @@
 #include "json/writer.h"
 #include "message/response.h"
 #include "util/cleanup.h"
+#include "util/stringify.h"
+
+_Static_assert(CHAT_UTTERANCE_BYTES == 65536 && CHAT_SYSTEM_BYTES == 131072 &&
+		       SPEECH_CONTEXT_BYTES == 65536,
+	"as the mistakes have it");
 
 #define HISTORY_LIMIT     100
 #define HISTORY_LIMIT_MAX 10000
@@ -514,7 +519,8 @@ void chats_serve_history(struct chats *chats, const struct bus_envelope *envelop
 	if (limit != JSON_NONE &&
 		(!json_read_u64(&envelope->data, limit, &n) || n == 0 || n > HISTORY_LIMIT_MAX)) {
 		respond_error(chats, envelope, "bad_request",
-			"ValueError: Bad request: 'limit' must be a number from 1 to 10000");
+			"ValueError: Bad request: 'limit' must be a number from 1 to " STRINGIFY(
+				HISTORY_LIMIT_MAX));
 		return;
 	}
 	buffer_append_string(&data, "{\"messages\":");

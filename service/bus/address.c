@@ -9,6 +9,8 @@
 
 #include "util/text/text.h"
 
+_Static_assert(BUS_PATH_BYTES - 1 == 255, "as the mistake has it");
+
 /*
  * URLs of a bus:  ws[s]://HOST[:PORT][/PATH]
  *

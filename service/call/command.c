@@ -15,6 +15,10 @@
 #include "util/assert.h"
 #include "util/cleanup.h"
 #include "util/environment.h"
+#include "util/stringify.h"
+
+_Static_assert(COMMAND_VALUE_BYTES_MAX == 102400 && COMMAND_ENVIRONMENT_BYTES_MAX == 65536,
+	"as the mistakes have it");
 
 #define SHELL "/bin/sh"
 
@@ -87,8 +91,9 @@ static int read_group(struct reading *reading, uint32_t group)
 	json_each_while(r == 0, at, tape, group) {
 		if (command->arguments.n_items == COMMAND_ARGUMENTS_MAX)
 			return refuse_command(reading, at,
-				"must not be here: argv has at most 256 elements, with the "
-				"elements of groups");
+				"must not be here: argv has at most " STRINGIFY(
+					COMMAND_ARGUMENTS_MAX) " elements, with the elements of "
+							       "groups");
 		if (command->arguments.n_items > first)
 			command_set_add(&command->joined, command->arguments.n_items);
 		r = read_argument(reading, at);
@@ -104,7 +109,9 @@ static int read_argv(struct reading *reading, uint32_t argv)
 	if (json_type_at(tape, argv) != JSON_ARRAY || json_count(tape, argv) == 0 ||
 		json_count(tape, argv) > COMMAND_ARGUMENTS_MAX)
 		return refuse_command(reading, argv,
-			"must be an array of 1 to 256 strings, the first of which is the program");
+			"must be an array of 1 to " STRINGIFY(
+				COMMAND_ARGUMENTS_MAX) " strings, the first of which is the "
+						       "program");
 	json_each_while(r == 0, at, tape, argv) {
 		bool is_first = at == json_first(tape, argv);
 

@@ -9,6 +9,7 @@
 #include "json/member.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
+#include "util/stringify.h"
 #include "util/text/text.h"
 
 const char *const sandbox_class_names[SANDBOX_N_CLASSES + 1] = {
@@ -80,7 +81,8 @@ static int read_paths(const struct json_tape *tape, uint32_t token, const char *
 	text_list_deinit(&paths->list);
 	*paths = (struct sandbox_paths){0};
 	if (json_type_at(tape, token) != JSON_ARRAY || json_count(tape, token) > max)
-		return refuse_sandbox(ret_mistake, token, "must be a list of at most 64 paths");
+		return refuse_sandbox(ret_mistake, token,
+			"must be a list of at most " STRINGIFY(SANDBOX_PATHS_MAX) " paths");
 	paths->is_given = true;
 	json_each_while(r == 0, item, tape, token) {
 		char *path = NULL;

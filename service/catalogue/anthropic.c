@@ -9,15 +9,14 @@
 #include "json/writer.h"
 #include "util/text/text.h"
 
-#define NAME_BYTES_MAX 64
-#define NAME_LETTERS   TEXT_ALPHANUMERIC "_.-"
+#define NAME_LETTERS TEXT_ALPHANUMERIC "_.-"
 
 bool anthropic_takes_name(const struct json_tape *tape, uint32_t key)
 {
 	const char *name = json_bytes(tape, key);
 	size_t size = json_at(tape, key)->length;
 
-	if (size == 0 || size > NAME_BYTES_MAX)
+	if (size == 0 || size > ANTHROPIC_NAME_BYTES)
 		return false;
 	for (size_t i = 0; i < size; i++)
 		if (!memchr(NAME_LETTERS, name[i], strlen(NAME_LETTERS)))

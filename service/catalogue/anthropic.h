@@ -14,6 +14,9 @@
  * a name has no place there.
  */
 
+/* The most characters of the name of an argument. */
+#define ANTHROPIC_NAME_BYTES 64
+
 /* The most characters of refused names in a text. */
 #define ANTHROPIC_REFUSED_CHARS 200
 

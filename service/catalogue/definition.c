@@ -13,6 +13,7 @@
 #include "json/reader.h"
 #include "json/writer.h"
 #include "util/array.h"
+#include "util/stringify.h"
 #include "util/text/utf8.h"
 
 /* The most characters of a description for OpenAI. */
@@ -178,8 +179,8 @@ void definition_write_reason(
 	if (format == DEFINITION_ANTHROPIC &&
 		!anthropic_write_schema(tool->argument_schema, &schema, &refused))
 		buffer_printf(out,
-			"it requires %.*s, and Anthropic's API takes names of at most 64 letters, "
-			"digits, '_', '.' and '-'",
+			"it requires %.*s, and Anthropic's API takes names of at most " STRINGIFY(
+				ANTHROPIC_NAME_BYTES) " letters, digits, '_', '.' and '-'",
 			(int)utf8_prefix(refused.data, refused.size, ANTHROPIC_REFUSED_CHARS),
 			refused.data);
 }

@@ -10,6 +10,8 @@
 
 #define DIGITS ((size_t)2 * APPROVAL_KEY_BYTES)
 
+_Static_assert(DIGITS == 64, "as the problem has it");
+
 static int read_bytes(const char *path, unsigned char ret[APPROVAL_KEY_BYTES])
 {
 	cleanup(secret_line_deinit) struct buffer line = {0};

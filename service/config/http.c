@@ -15,6 +15,9 @@
 #include "util/array.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
+#include "util/stringify.h"
+
+_Static_assert(CONFIG_HTTP_PATH_BYTES - 1 == 107, "as the mistake has it");
 
 /* The bytes that the body of a request may have in addition to its arguments. */
 #define BODY_EXTRA_BYTES (64u << 10)
@@ -232,8 +235,9 @@ static void read_public_url(
 	if (!http->public_url || take_public_url(http->public_url, http))
 		return;
 	config_reader_wrong(reader, json_find(&reader->tape, section, "public_url"),
-		"must be a URL of at most 1024 bytes, like https://home.example/tools, without a "
-		"query");
+		"must be a URL of at most " STRINGIFY(
+			CONFIG_HTTP_URL_BYTES_MAX) " bytes, like https://home.example/tools, "
+						   "without a query");
 	free(take_ptr(http->public_url));
 }
 

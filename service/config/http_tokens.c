@@ -11,6 +11,7 @@
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/sha256.h"
+#include "util/stringify.h"
 #include "util/text/text.h"
 
 _Static_assert(HTTP_TOKEN_DIGEST_BYTES == SHA256_DIGEST_LENGTH, "the size of a SHA-256");
@@ -85,8 +86,9 @@ static int check_others(const struct http_tokens *tokens, const struct http_toke
 			return config_mistake_set(
 				ret_mistake, entry, "is the same token as an earlier one");
 	if (tokens->n_items == HTTP_TOKENS_MAX)
-		return config_mistake_set(
-			ret_mistake, entry, "is one token more than the 1000 that are allowed");
+		return config_mistake_set(ret_mistake, entry,
+			"is one token more than the " STRINGIFY(
+				HTTP_TOKENS_MAX) " that are allowed");
 	return 0;
 }
 

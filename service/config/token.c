@@ -8,7 +8,10 @@
 
 #include "config/secret_line.h"
 #include "util/cleanup.h"
+#include "util/stringify.h"
 #include "util/text/text.h"
+
+_Static_assert(BUS_TOKEN_BYTES - 1 == 256, "as the mistake has it");
 
 /* The rights that others must not have, nor the group. */
 #define FORBIDDEN_MODE (S_IRWXO | S_IWGRP)
@@ -42,8 +45,9 @@ const char *config_token_expected(int error)
 		return "must name a file that only its owner may write to, and others cannot read "
 		       "(mode 0600 or 0640)";
 	case -EINVAL:
-		return "must name a file whose one line has 16 to 256 letters, digits, '-', '.', "
-		       "'_' or '~'";
+		return "must name a file whose one line has " STRINGIFY(
+			CONFIG_TOKEN_BYTES_MIN) " to 256 letters, digits, '-', '.', "
+						"'_' or '~'";
 	default:
 		return "must name a file that can be read";
 	}

@@ -10,6 +10,7 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/share.h"
+#include "util/stringify.h"
 
 void proxy_deinit(struct proxy *proxy)
 {
@@ -58,14 +59,16 @@ static const char *subscribe(struct proxy *proxy, struct host *host, char **topi
 	size_t own;
 
 	if (size == 0 || size > PROXY_TOPIC_BYTES)
-		return "a topic to subscribe to must be 1 to 256 bytes long";
+		return "a topic to subscribe to must be 1 to " STRINGIFY(
+			PROXY_TOPIC_BYTES) " bytes long";
 	if (find_subscription(proxy, host, *topic, size))
 		return NULL;
 	if (proxy->n_subscriptions >= PROXY_SUBSCRIPTIONS_MAX)
-		return "there are 1024 subscriptions already";
+		return "there are " STRINGIFY(PROXY_SUBSCRIPTIONS_MAX) " subscriptions already";
 	own = count_subscriptions(proxy, host);
 	if (own >= share_of(PROXY_SUBSCRIPTIONS_MAX, proxy->n_subscriptions - own))
-		return "the toolbox has half of the subscriptions that others leave of 1024";
+		return "the toolbox has half of the subscriptions that others leave of " STRINGIFY(
+			PROXY_SUBSCRIPTIONS_MAX);
 	if (array_grow(proxy->subscriptions, proxy->n_subscriptions) < 0)
 		return strerror(ENOMEM);
 	proxy->subscriptions[proxy->n_subscriptions++] = (struct proxy_subscription){

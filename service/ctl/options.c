@@ -9,6 +9,8 @@
 #include "util/array.h"
 #include "util/text/text.h"
 
+_Static_assert(CTL_TIMEOUT_MS == 5000, "as the help of --timeout has it");
+
 struct flag {
 	const char *name;
 	const char *value; /* the name of its value, for usage; NULL: it takes none */

@@ -9,6 +9,8 @@
 #include "json/span.h"
 #include "json/strings.h"
 
+_Static_assert(JSON_SIZE_MAX < UINT64_C(4) << 30, "as the refusal has it");
+
 /*
  * One loop, no recursion; its places are the labels of read_values:
  *

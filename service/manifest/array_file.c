@@ -9,6 +9,7 @@
 #include "json/writer.h"
 #include "util/array.h"
 #include "util/clock.h"
+#include "util/stringify.h"
 
 /* The defaults of an element without these members, in seconds. */
 #define TIMEOUT_S  5
@@ -53,8 +54,9 @@ static void copy_seconds(const struct translation *translation, const char *key,
 			json_number_f64(translation->tape, value, &seconds) || !(seconds >= 0) ||
 			seconds > DAY_S || (seconds == 0 && !may_be_zero))) {
 		diagnose_found(translation->problems, translation->tape, value,
-			may_be_zero ? "must be a number of seconds from 0 to 86400"
-				    : "must be a number of seconds above 0, and at most 86400");
+			may_be_zero ? "must be a number of seconds from 0 to " STRINGIFY(DAY_S)
+				    : "must be a number of seconds above 0, and at most " STRINGIFY(
+					      DAY_S));
 		seconds = usual_s;
 	}
 	json_write_key(translation->out, as);

@@ -10,6 +10,7 @@
 #include "manifest/reader.h"
 #include "manifest/tool.h"
 #include "util/assert.h"
+#include "util/stringify.h"
 
 /*
  * Reads the tools described by hosts as manifests of these tools. The description of a host is
@@ -142,8 +143,8 @@ static int take_tool(struct manifest_reader *reader, const struct json_tape *des
 	r = r ? r : buffer_status(&text);
 	if (r == 0 && name && !manifest_is_tool_name(name, strlen(name)))
 		return skipped_list_add(skipped, name,
-			"its name must begin with a letter or '_' and hold at most 64 "
-			"letters, digits, '_' or '-'");
+			"its name must begin with a letter or '_' and hold at most " STRINGIFY(
+				TOOL_NAME_BYTES) " letters, digits, '_' or '-'");
 	r = r ? r
 	      : manifest_add_entry(
 			reader, (struct text_view){text.data, text.size}, toolbox, NULL, &reason);
@@ -229,7 +230,8 @@ static int take_member(struct manifest_reader *reader, const struct json_tape *d
 	}
 	if (!manifest_is_id(member->id))
 		return skipped_list_add(&member->skipped, NULL,
-			"its id must be 1 to 128 letters, digits, '_' or '-'");
+			"its id must be 1 to " STRINGIFY(
+				TOOLBOX_ID_BYTES) " letters, digits, '_' or '-'");
 	toolbox = toolbox_new(package, member->id, entry_point ? entry_point : member->id);
 	if (!toolbox)
 		return -ENOMEM;

@@ -9,6 +9,7 @@
 #include "json/reader.h"
 #include "json/writer.h"
 #include "json/member.h"
+#include "util/stringify.h"
 
 /* Statuses of HTTP. */
 #define OK          200
@@ -89,7 +90,8 @@ static int read_members(
 		message->kind = MCP_REQUEST;
 	if (message->kind == MCP_REQUEST && !message->id.text)
 		return refuse_message(
-			error, "\"id\" must be a string or an integer of at most 1024 bytes.");
+			error, "\"id\" must be a string or an integer of at most " STRINGIFY(
+				       MCP_ID_BYTES_MAX) " bytes.");
 	if (message->kind == MCP_REQUEST) {
 		message->row = find_row(message, methods);
 		message->method = message->row->method;
@@ -219,8 +221,9 @@ static int read_meta(struct mcp_message *message, uint32_t meta, struct mcp_erro
 	if (token == JSON_NONE)
 		return 0;
 	if (!is_id(&message->tape, token))
-		return refuse_params(error, "params._meta.progressToken must be a string or an "
-					    "integer of at most 1024 bytes.");
+		return refuse_params(error,
+			"params._meta.progressToken must be a string or an "
+			"integer of at most " STRINGIFY(MCP_ID_BYTES_MAX) " bytes.");
 	message->progress_token = json_value_view(&message->tape, token);
 	return 0;
 }

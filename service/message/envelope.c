@@ -8,6 +8,8 @@
 #include "json/reader.h"
 #include "util/assert.h"
 
+_Static_assert(BUS_TOPIC_BYTES - 1 == 255, "as the mistake has it");
+
 /*
  * The outermost object is split into its members, and each is read on its own:
  *

@@ -15,6 +15,7 @@
 #include <toolbox.h>
 
 #include "expression.h"
+#include "stringify.h"
 #include "text.h"
 #include "units.h"
 
@@ -267,16 +268,19 @@ static void statistics_summary(struct toolbox_call call, void *data)
 
 /* clang-format off */
 static const char expression_schema[] = CLOSED("\"expression\"",
-	"\"expression\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":2000,\"description\":"
+	"\"expression\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":"
+	STRINGIFY(EXPRESSION_BYTES_MAX) ",\"description\":"
 	"\"Arithmetic with + - * / ^ mod ! %, parentheses, functions as sqrt, ln, log, sin (of "
 	"radians; 30*deg for degrees), round, min, max, gcd, and pi, e. Example: "
 	"(2 + 3)^2 / 7\"}");
 
 static const char unit_schema[] = CLOSED("\"value\",\"from\",\"to\"",
 	"\"value\":{\"type\":\"number\",\"description\":\"How many.\"},"
-	"\"from\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":120,\"description\":"
+	"\"from\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":"
+	STRINGIFY(UNIT_TEXT_MAX) ",\"description\":"
 	"\"The unit of value: a name or a symbol, as mile, km/h, kWh, °F, MiB.\"},"
-	"\"to\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":120,\"description\":"
+	"\"to\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":"
+	STRINGIFY(UNIT_TEXT_MAX) ",\"description\":"
 	"\"The unit of the result.\"}");
 
 static const char data_schema[] = CLOSED("\"data\"",

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "nearest.h"
+#include "stringify.h"
 
 /*
  * Arithmetic as people write it, evaluated while it is read.
@@ -140,8 +141,9 @@ static bool read_call(struct reader *reader, size_t at, const char *name, struct
 
 	do {
 		if (n == EXPRESSION_VALUES_MAX) {
-			is_good =
-				fail_at(reader, reader->at, "a function has more than 32 numbers");
+			is_good = fail_at(reader, reader->at,
+				"a function has more than " STRINGIFY(
+					EXPRESSION_VALUES_MAX) " numbers");
 			break;
 		}
 		number_init(&values[n]);
@@ -355,7 +357,9 @@ bool expression_evaluate(const char *text, size_t size, struct number *ret_value
 	struct reader reader = {.text = text, .size = size, .mistake = ret_mistake};
 
 	if (size > EXPRESSION_BYTES_MAX)
-		return fail_at(&reader, 0, "it is longer than 2000 bytes: compute it in parts");
+		return fail_at(&reader, 0,
+			"it is longer than " STRINGIFY(
+				EXPRESSION_BYTES_MAX) " bytes: compute it in parts");
 	if (!read_sum(&reader, ret_value))
 		return false;
 	if (peek(&reader) == '\0' && reader.at == size)

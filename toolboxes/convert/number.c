@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "number.h"
+#include "stringify.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,8 @@
 static const char too_large[] = "a number is too large: real numbers end at 10^39000";
 static const char no_value[] = "a function has no real value there";
 static const char by_zero[] = "a division by zero";
-static const char too_large_for_digits[] = "a number is too large for 20 digits of the result";
+static const char too_large_for_digits[] =
+	"a number is too large for " STRINGIFY(DIGITS) " digits of the result";
 
 /* The bits of 20 digits, and a few that operations lose. */
 #define RESULT_BITS 70
@@ -105,7 +107,7 @@ static const char *read_exponent(const char *text, size_t size, long *ret, size_
 	if (digits == 0)
 		return NULL;
 	if (digits > EXPONENT_DIGITS)
-		return "an exponent has more than 4 digits";
+		return "an exponent has more than " STRINGIFY(EXPONENT_DIGITS) " digits";
 	*ret = strtol(text + 1, NULL, 10);
 	*ret_used = 1 + sign + digits;
 	return NULL;
@@ -301,7 +303,8 @@ const char *number_factorial(struct number *a)
 {
 	if (!is_whole(a) || mpq_sgn(a->exact) < 0 ||
 		mpz_cmp_ui(mpq_numref(a->exact), NUMBER_FACTORIAL_MAX) > 0)
-		return "a factorial is of a whole number from 0 to 1000";
+		return "a factorial is of a whole number from 0 to " STRINGIFY(
+			NUMBER_FACTORIAL_MAX);
 	mpz_fac_ui(mpq_numref(a->exact), mpz_get_ui(mpq_numref(a->exact)));
 	return bound(a);
 }

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "schema_text.h"
+#include "stringify.h"
 
 const char *read_path(
 	struct toolbox_call call, const char *key, const char *fallback, struct text *why)
@@ -36,7 +37,7 @@ const char *read_path(
 static const char read_schema[] = OBJECT("\"file_path\"",
 	STRING("file_path", "Absolute path of the file.") "," NUMBER(
 		"offset", "1", ",\"default\":1", "The line to begin with.") "," NUMBER("limit", "1",
-		",\"default\":200",
+		",\"default\":" STRINGIFY(READ_LINES),
 		"The most lines.") ","
 				   "\"mode\":{\"enum\":[\"slice\",\"indentation\"],"
 				   "\"default\":\"slice\",\"description\":"
@@ -68,21 +69,22 @@ static const char read_schema[] = OBJECT("\"file_path\"",
 						       "limit.")));
 
 static const char list_schema[] = OBJECT("\"dir_path\"",
-	STRING("dir_path", "Absolute path of the folder.") "," NUMBER(
-		"offset", "1", ",\"default\":1", "The entry to begin with.") "," NUMBER("limit",
-		"1", ",\"default\":25", "The most entries.") "," NUMBER("depth", "1",
-		",\"default\":2", "How many levels of folders to list."));
+	STRING("dir_path", "Absolute path of the folder.") "," NUMBER("offset", "1",
+		",\"default\":1", "The entry to begin with.") "," NUMBER("limit", "1",
+		",\"default\":" STRINGIFY(LIST_ENTRIES), "The most entries.") "," NUMBER("depth",
+		"1", ",\"default\":" STRINGIFY(LIST_DEPTH), "How many levels of folders to list."));
 
-static const char grep_schema[] =
-	OBJECT("\"pattern\"", STRING("pattern", "Regular expression (PCRE2) that a line of the "
-						"file matches.") "," STRING("include",
-				      "Only files whose path matches this glob, such as "
-				      "*.{c,h}.") "," STRING("path",
-				      "Absolute path of the folder or file to search. Default: the "
-				      "first root.") ","
-						     "\"limit\":{\"type\":\"integer\",\"minimum\":"
-						     "1,\"maximum\":2000,\"default\":100,"
-						     "\"description\":\"The most paths.\"}");
+static const char grep_schema[] = OBJECT("\"pattern\"",
+	STRING("pattern", "Regular expression (PCRE2) that a line of the "
+			  "file matches.") "," STRING("include",
+		"Only files whose path matches this glob, such as "
+		"*.{c,h}.") "," STRING("path",
+		"Absolute path of the folder or file to search. Default: the "
+		"first root.") ","
+			       "\"limit\":{\"type\":\"integer\",\"minimum\":"
+			       "1,\"maximum\":" STRINGIFY(GREP_PATHS_MAX) ",\"default\":" STRINGIFY(
+				       GREP_PATHS) ","
+						   "\"description\":\"The most paths.\"}");
 
 static const char write_schema[] = OBJECT("\"path\",\"content\"",
 	STRING("path",

@@ -19,6 +19,13 @@
 #define RESULT_CHARS_MAX 120000
 #define FILE_BYTES_MAX   (16u << 20) /* the largest file that is changed */
 
+/* What a call has that says nothing else, and the most paths of a search. */
+#define READ_LINES     200
+#define LIST_ENTRIES   25
+#define LIST_DEPTH     2
+#define GREP_PATHS     100
+#define GREP_PATHS_MAX 2000
+
 /* The handlers of the tools. */
 void read_file(struct toolbox_call call, void *data);
 void list_dir(struct toolbox_call call, void *data);

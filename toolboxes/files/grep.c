@@ -342,8 +342,8 @@ static void write_found(const struct search *search, const struct walk *walked, 
 
 void grep_files(struct toolbox_call call, void *data)
 {
-	struct search search = {
-		.call = call, .limit = (size_t)read_number(call, "limit", 100, 2000)};
+	struct search search = {.call = call,
+		.limit = (size_t)read_number(call, "limit", GREP_PATHS, GREP_PATHS_MAX)};
 	struct walk walked = {.found = search_file, .data = &search};
 	const char *root = fence_first_root();
 	const char *path;

@@ -320,9 +320,10 @@ void list_dir(struct toolbox_call call, void *data)
 	path = read_path(call, "dir_path", "", &listing->why);
 	listing->call = call;
 	listing->offset = (size_t)read_number(call, "offset", 1, REACH_MAX + 1);
-	listing->limit = (size_t)read_number(call, "limit", 25, REACH_MAX);
+	listing->limit = (size_t)read_number(call, "limit", LIST_ENTRIES, REACH_MAX);
 	answer(call, "list_dir",
-		path && list_folder(listing, path, read_number(call, "depth", 2, UINT64_MAX)),
+		path && list_folder(
+				listing, path, read_number(call, "depth", LIST_DEPTH, UINT64_MAX)),
 		&listing->out, &listing->why);
 	text_free(&listing->out);
 	text_free(&listing->why);

@@ -263,7 +263,7 @@ void read_file(struct toolbox_call call, void *data)
 	reading->call = reading->lines.call = call;
 	reading->lines.fd = -1;
 	reading->offset = read_number(call, "offset", 1, UINT64_MAX / 2);
-	reading->limit = read_number(call, "limit", 200, LINES_MAX);
+	reading->limit = read_number(call, "limit", READ_LINES, LINES_MAX);
 	is_good = path && open_text(reading, path) &&
 		  (strcmp(mode, "slice") == 0 ? read_slice(reading) : read_around(reading));
 	answer(call, "read_file", is_good, &reading->out, &reading->why);

@@ -27,6 +27,7 @@
 #include "message.h"
 #include "schema_text.h"
 #include "smtp.h"
+#include "stringify.h"
 
 #define TIMEOUT_MS 60000
 /* Of a call, for its answer: libcurl looks at the time each second. */
@@ -320,7 +321,7 @@ static void send_email(struct toolbox_call call, void *data)
 	"\"" name "\":{\"type\":\"string\",\"description\":\"" description "\"}"
 
 static const char schema[] = OBJECT("\"destinations\",\"subject\",\"content\"",
-	LIST("destinations", "\"minItems\":1,\"maxItems\":100",
+	LIST("destinations", "\"minItems\":1,\"maxItems\":" STRINGIFY(RECIPIENTS_MAX),
 		OBJECT("\"type\",\"target\"",
 			"\"type\":{\"enum\":[\"email\"]}," STRING("target",
 				"Mail address, as name@example.org.") "," TEXT("target_name",
@@ -328,7 +329,7 @@ static const char schema[] = OBJECT("\"destinations\",\"subject\",\"content\"",
 		"Recipients, who see each other.") "," TEXT("subject",
 		"Subject line.") "," TEXT("content",
 		"Text of the mail: plain text, or HTML when it begins with <!doctype or "
-		"<html.") "," LIST("attachments", "\"maxItems\":20",
+		"<html.") "," LIST("attachments", "\"maxItems\":" STRINGIFY(ATTACHMENTS_MAX),
 		OBJECT("\"path\"", STRING("path", "Absolute path of a file.")),
 		"Files to attach.") "," FLAG("run_llm", "false",
 		"Whether the assistant speaks after the tool."));

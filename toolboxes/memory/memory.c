@@ -22,6 +22,8 @@
 #include "reply.h"
 #include "text.h"
 
+_Static_assert(NOTE_BYTES_MAX == 2048 && NOTE_BYTES_MAX >> 10 == 2, "as the schema has it");
+
 /* The name of the file in the state folder. */
 #define FILE_NAME "/memory.md"
 

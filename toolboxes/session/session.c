@@ -16,6 +16,7 @@
 
 #include "answer.h"
 #include "owner.h"
+#include "stringify.h"
 #include "text.h"
 #include "variables.h"
 
@@ -153,8 +154,9 @@ static void get_messages(struct toolbox_call call, void *data)
 #define OBJECT_OF(properties) "{\"type\":\"object\",\"properties\":{" properties "}}"
 
 #define LIMIT                                                                                      \
-	"\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":200,\"default\":50,"            \
-	"\"description\":\"The most messages: the last ones.\"}"
+	"\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":200,\"default\":" STRINGIFY(    \
+		MESSAGES_USUAL) ","                                                                \
+				"\"description\":\"The most messages: the last ones.\"}"
 
 static const char messages_output[] =
 	"{\"type\":\"object\",\"required\":[\"messages\"],\"properties\":{\"messages\":{"

@@ -22,6 +22,8 @@
 /* A session that nobody has called for so long is ended. */
 #define IDLE_MS ((uint64_t)30 * 60 * 1000)
 
+_Static_assert(OUTPUT_UNREAD_MAX >> 20 == 16 && IDLE_MS / 60000 == 30, "as the outputs have it");
+
 /* The time between SIGTERM and SIGKILL. */
 #define TERM_MS 200
 

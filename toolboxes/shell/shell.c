@@ -25,6 +25,7 @@
 #include "guard.h"
 #include "schema_text.h"
 #include "sessions.h"
+#include "stringify.h"
 #include "text.h"
 
 /* The most characters of a text: each may take six in JSON, as \u001b, and RESULT_CHARS_MAX is the
@@ -390,13 +391,14 @@ static void check_shell_command(struct toolbox_call call, void *data)
 #define WORKDIR TEXT("workdir", "The folder to run in. Default: the working folder.")
 #define LOGIN   FLAG("login", "true", "Run it by a login shell.")
 #define TOKENS_ARGUMENT                                                                            \
-	NUMBER("max_output_tokens", "1", ",\"default\":2000",                                      \
-		"The most output of the answer, in tokens of 4 characters. The rest waits for "    \
-		"the next call.")
+	NUMBER("max_output_tokens", "1", ",\"default\":" STRINGIFY(TOKENS),                        \
+		"The most output of the answer, in tokens of " STRINGIFY(                          \
+			TOKEN_CHARS) " characters. The rest waits for "                            \
+				     "the next call.")
 #define TIMEOUT                                                                                    \
 	NUMBER("timeout_ms", "1", "",                                                              \
 		"The command is ended after so many milliseconds, and the call fails with its "    \
-		"output. Default and most: 600000.")
+		"output. Default and most: " STRINGIFY(TIMEOUT_MS_MAX) ".")
 #define RESULT                                                                                     \
 	"{\"type\":\"object\",\"properties\":{\"exit_code\":{\"type\":\"integer\","                \
 	"\"description\":"                                                                         \
@@ -405,7 +407,7 @@ static void check_shell_command(struct toolbox_call call, void *data)
 
 #define YIELD(fallback)                                                                            \
 	NUMBER("yield_time_ms", "0", ",\"default\":" fallback,                                     \
-		"How long to wait for its end, at most 600000.")
+		"How long to wait for its end, at most " STRINGIFY(YIELD_MS_MAX) ".")
 #define SHELL TEXT("shell", "The shell. Default: the user's.")
 #define TTY   FLAG("tty", "false", "Give it a terminal.")
 #define CHARS TEXT("chars", "The text; a line ends with \\\\n.")
@@ -413,11 +415,12 @@ static void check_shell_command(struct toolbox_call call, void *data)
 /* clang-format off */
 static const char exec_schema[] = OBJECT("\"cmd\"",
 	STRING("cmd", "The command.") ","
-	WORKDIR "," SHELL "," LOGIN "," TTY "," YIELD("10000") "," TOKENS_ARGUMENT "," IGNORED);
+	WORKDIR "," SHELL "," LOGIN "," TTY "," YIELD(STRINGIFY(EXEC_YIELD_MS)) ","
+	TOKENS_ARGUMENT "," IGNORED);
 
 static const char write_schema[] = OBJECT("\"session_id\"",
 	NUMBER("session_id", "1", "", "The session ID of exec_command.") ","
-	CHARS "," YIELD("250") "," TOKENS_ARGUMENT);
+	CHARS "," YIELD(STRINGIFY(WRITE_YIELD_MS)) "," TOKENS_ARGUMENT);
 /* clang-format on */
 
 static const struct toolbox_tool unified_exec[] = {

@@ -173,7 +173,7 @@ void processes(struct toolbox_call call, void *data)
 {
 	struct list list = {0};
 	const char *by = "cpu";
-	uint64_t limit = 10;
+	uint64_t limit = PROCESSES_SHOWN;
 
 	(void)data;
 	toolbox_get_u64(call, "limit", &limit);

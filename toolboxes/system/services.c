@@ -146,7 +146,7 @@ void service_status(struct toolbox_call call, void *data)
 
 static void answer_logs(struct toolbox_call call, const char *name)
 {
-	uint64_t n = 50;
+	uint64_t n = LOG_LINES_SHOWN;
 
 	toolbox_get_u64(call, "lines", &n);
 	if (is_permitted(call, name))

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "stringify.h"
 #include "text.h"
 
 /* The most bytes of a text in an answer, which a file of the kernel does not fill alone. */
@@ -118,7 +119,8 @@ static const char network_result[] = OBJECT(
 		INTEGER("speed_mbit") "," INTEGER("rx_bytes") "," INTEGER("tx_bytes"))));
 
 static const char processes_schema[] = CLOSED("",
-	"\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":100,\"default\":10,"
+	"\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":100,\"default\":"
+	STRINGIFY(PROCESSES_SHOWN) ","
 	"\"description\":\"The most processes.\"},"
 	"\"by\":{\"enum\":[\"cpu\",\"memory\"],\"default\":\"cpu\",\"description\":\"Which come "
 	"first: those that use most of the processor, or of the memory.\"}");
@@ -164,7 +166,7 @@ static const char statistics_result[] = OBJECT(
 	"\"description\":\"The name of a unit of systemd; without a suffix, a service.\"}"
 #define LINES                                                                                      \
 	"\"lines\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":500,"                           \
-	"\"default\":50,\"description\":\"The most lines.\"}"
+	"\"default\":" STRINGIFY(LOG_LINES_SHOWN) ",\"description\":\"The most lines.\"}"
 
 static const char unit_schema[] = CLOSED("\"unit\"", UNIT("unit"));
 static const char logs_schema[] = CLOSED("\"unit\"", UNIT("unit") "," LINES);

@@ -4,6 +4,10 @@
 
 #include <toolbox.h>
 
+/* The processes and the lines of a log that a call shows which asks for no number. */
+#define PROCESSES_SHOWN 10
+#define LOG_LINES_SHOWN 50
+
 /* The handlers of the tools; each answers its call. @data is not used. */
 void system_info(struct toolbox_call call, void *data);
 void cpu_temperature(struct toolbox_call call, void *data);

@@ -16,6 +16,8 @@
 #define URL_SIZE_MAX      8000
 #define USER_AGENT        "toolboxd/" TOOLBOXD_VERSION " (webfetch)"
 
+_Static_assert(HEADERS_BYTES_MAX >> 10 == 256, "as the words have it");
+
 /* A request while it runs. */
 struct request {
 	const struct fetch *fetch;

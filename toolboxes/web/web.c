@@ -36,6 +36,9 @@
 /* Characters of an answer around the part of the page. */
 #define FRAME_CHARS 40000
 
+_Static_assert(FETCH_MS / 1000 == 30, "as the words of fetch.c have it");
+_Static_assert(LENGTH == 5000 && LENGTH_MAX + 1 == 1000000, "as the schema has them");
+
 static struct fetch_settings settings = {.proxy = "", .heeds_robots = true};
 
 /* The arguments of a call. */

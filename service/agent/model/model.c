@@ -13,6 +13,8 @@
 #include "util/log.h"
 #include "web/transfers.h"
 
+_Static_assert(MODEL_RESPONSE_BYTES >> 20 == 8, "as the failure has it");
+
 /* The memory for the body of an error. */
 #define ERROR_BYTES ((size_t)64 << 10)
 

@@ -11,6 +11,7 @@
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/siphash.h"
+#include "util/stringify.h"
 #include "util/text/utf8.h"
 
 #define DEPTH 128
@@ -204,8 +205,9 @@ static void prepare_call(struct turn_calls *calls, size_t i, const struct tools 
 	digest_call(call, used, 0);
 	if (count_earlier(calls, i, counts) >= CALLS_REPEATS)
 		fail_call(call, "repeated",
-			"This call was made twice in this turn, with the same arguments. Use its "
-			"results, or answer without it.");
+			"This call was made " STRINGIFY(
+				CALLS_REPEATS) " times in this turn, with the same arguments. Use "
+					       "its results, or answer without it.");
 }
 
 /* Return whether one of the first @n calls has the id @id. */
@@ -243,7 +245,9 @@ static void take_reply_call(struct turn_calls *calls, size_t i, const struct too
 		fail_call(call, "too_large",
 			"ValueError: The arguments or the name of this call are too long");
 	} else if (i >= TURN_CALLS_MAX) {
-		fail_call(call, "busy", "RuntimeError: At most 32 calls are run at once");
+		fail_call(call, "busy",
+			"RuntimeError: At most " STRINGIFY(
+				TURN_CALLS_MAX) " calls are run at once");
 	} else {
 		prepare_call(calls, i, tools, counts);
 	}

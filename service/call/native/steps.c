@@ -12,6 +12,9 @@
 #include "util/array.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
+#include "util/stringify.h"
+
+_Static_assert(NATIVE_ASKED_BYTES_MAX == 8388608, "as the mistake has it");
 
 /*
  * The steps of a tool, read in the order in which they run.
@@ -357,7 +360,8 @@ static int read_max(struct program_reading *reading, uint32_t object)
 	if (token != JSON_NONE) {
 		if (!json_read_u64(reading->reading.tape, token, &most) || most == 0 ||
 			most > NATIVE_ROUNDS_MAX)
-			return refuse_step(reading, token, "must be an integer from 1 to 1000000");
+			return refuse_step(reading, token,
+				"must be an integer from 1 to " STRINGIFY(NATIVE_ROUNDS_MAX));
 		step->max = (uint32_t)most;
 	}
 	r = reading_bool(&reading->reading, object, "cut", &step->is_cut);

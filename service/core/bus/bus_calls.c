@@ -13,6 +13,8 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 
+_Static_assert(MS_PER_S / BUS_MESSAGE_MS == 100, "as the note has it");
+
 /* The life of a run, and the order and the times of runs. */
 
 /* The time between two looks at whether a message without a reply has left. */

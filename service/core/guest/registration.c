@@ -12,6 +12,7 @@
 #include "manifest/manifest.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
+#include "util/stringify.h"
 
 /* The messages of guests about themselves: ovos.tools.register and ovos.tools.unregister. */
 
@@ -66,7 +67,8 @@ static bool read_guest_id(const struct request_scope *scope, struct answer *answ
 	cleanup_free char *id = text->text ? strndup(text->text, text->size) : NULL;
 
 	if (!id || strlen(id) != text->size || !manifest_is_id(id))
-		return refuse_field(answer, "toolbox_id", "1 to 128 letters, digits, '_' or '-'");
+		return refuse_field(answer, "toolbox_id",
+			"1 to " STRINGIFY(TOOLBOX_ID_BYTES) " letters, digits, '_' or '-'");
 	*ret_id = take_ptr(id);
 	return true;
 }
@@ -82,7 +84,9 @@ static bool read_lease(struct registration *registration, struct answer *answer)
 	return (json_read_u64(data, token, &registration->lease_s) &&
 		       registration->lease_s >= GUEST_LEASE_LEAST_S &&
 		       registration->lease_s <= GUEST_LEASE_MOST_S) ||
-	       refuse_field(answer, "lease_s", "an integer of seconds from 5 to 600");
+	       refuse_field(answer, "lease_s",
+		       "an integer of seconds from " STRINGIFY(
+			       GUEST_LEASE_LEAST_S) " to " STRINGIFY(GUEST_LEASE_MOST_S));
 }
 
 /* Write the manifest: the members of the message that a manifest has. */

@@ -21,6 +21,8 @@
 #include "util/file/file.h"
 #include "util/file/stamp.h"
 
+_Static_assert(JOBS_RESULTS_BYTES >> 20 == 16, "as the error has it");
+
 /* The beginning of a response with a kept context. */
 #define HEAD_BYTES 4096
 

@@ -11,6 +11,10 @@
 #include "search/rank.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
+#include "util/stringify.h"
+
+/* The time after which a search refused while the tools are indexed may come again. */
+#define INDEXING_RETRY_S 1
 
 /* ── the index ───────────────────────────────────────────────────────────────────────────────── */
 
@@ -97,8 +101,9 @@ static void wait_for_index(
 		return;
 	}
 	answer_error_format(answer, ANSWER_BUSY,
-		"RuntimeError: The tools are being indexed: search again in 1 s");
-	answer_member_number(answer, "retry_after_s", 1);
+		"RuntimeError: The tools are being indexed: search again in " STRINGIFY(
+			INDEXING_RETRY_S) " s");
+	answer_member_number(answer, "retry_after_s", INDEXING_RETRY_S);
 }
 
 /* Return whether there is an index for the search in @scope. Else @answer has an error, or is given

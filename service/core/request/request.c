@@ -15,6 +15,7 @@
 #include "policy/caller.h"
 #include "search/rank.h"
 #include "util/array.h"
+#include "util/stringify.h"
 #include "util/text/utf8.h"
 
 enum decoded_slot {
@@ -73,7 +74,8 @@ static inline bool read_text(struct request *request, const char *key, enum deco
 
 static bool read_call_id(struct request *request)
 {
-	static const char expected[] = "a string of at most 128 bytes";
+	static const char expected[] =
+		"a string of at most " STRINGIFY(REQUEST_CALL_ID_BYTES) " bytes";
 	uint32_t token = json_find_root(request->data, "call_id");
 	struct text_view text;
 
@@ -95,7 +97,8 @@ static bool read_which_call(struct request *request)
 		return false;
 	if (request->call_id == JSON_NONE && !request->id.text)
 		return refuse_field(request, "call_id",
-			"a string of at most 128 bytes, unless there is an 'id'");
+			"a string of at most " STRINGIFY(
+				REQUEST_CALL_ID_BYTES) " bytes, unless there is an 'id'");
 	return request->call_id == JSON_NONE || !request->id.text ||
 	       refuse_field(request, "id", "absent beside a 'call_id'");
 }
@@ -145,7 +148,8 @@ static bool read_history(struct request *request)
 		return refuse_field(request, "name", "a string");
 	return read_text(request, "source", SLOT_SOURCE, &request->source) && read_state(request) &&
 	       read_since_s(request) &&
-	       read_limit(request, REQUEST_LIMIT_MAX, "an integer from 1 to 1000");
+	       read_limit(request, REQUEST_LIMIT_MAX,
+		       "an integer from 1 to " STRINGIFY(REQUEST_LIMIT_MAX));
 }
 
 /* Read where a page begins. */
@@ -213,7 +217,8 @@ static bool read_query(struct request *request)
 	if (!read_text(request, "query", SLOT_UTTERANCE, &request->query) ||
 		request->query.size == 0 || request->query.size > REQUEST_QUERY_BYTES)
 		return refuse_field(request, "query", REQUEST_QUERY_EXPECTED);
-	return read_limit(request, RANK_LIMIT_MAX, "an integer from 1 to 50");
+	return read_limit(
+		request, RANK_LIMIT_MAX, "an integer from 1 to " STRINGIFY(RANK_LIMIT_MAX));
 }
 
 static bool read_decision(struct request *request)
@@ -241,7 +246,7 @@ static bool read_answer(struct request *request)
 
 static bool read_attach(struct request *request)
 {
-	return read_seconds(request, 0, "an integer from 0 to 300") &&
+	return read_seconds(request, 0, "an integer from 0 to " STRINGIFY(REQUEST_SECONDS_MAX)) &&
 	       read_text(request, "proof", SLOT_PROOF, &request->proof);
 }
 
@@ -329,9 +334,9 @@ static bool have_one_id(
 /* Read the entries of a batch: objects, each with an id of its own. */
 static bool read_entries(struct request *request)
 {
-	static const char calls[] = "an array of 1 to 32 objects";
-	static const char id[] =
-		"a string of at most 128 bytes, another one in each entry of 'calls'";
+	static const char calls[] = "an array of 1 to " STRINGIFY(REQUEST_CALLS_MAX) " objects";
+	static const char id[] = "a string of at most " STRINGIFY(
+		REQUEST_CALL_ID_BYTES) " bytes, another one in each entry of 'calls'";
 	const struct json_tape *data = request->data;
 	uint32_t ids[REQUEST_CALLS_MAX];
 	uint32_t n = 0;
@@ -459,7 +464,9 @@ bool request_read(struct request *request, const struct bus_envelope *envelope, 
 	if (fields & REQUEST_HISTORY)
 		is_good = read_history(request);
 	if (fields & REQUEST_SECONDS)
-		is_good = read_seconds(request, 1, "an integer from 1 to 300") && is_good;
+		is_good = read_seconds(request, 1,
+				  "an integer from 1 to " STRINGIFY(REQUEST_SECONDS_MAX)) &&
+			  is_good;
 	if (fields & REQUEST_ANSWER)
 		is_good = read_answer(request);
 	if (fields & REQUEST_ATTACH)

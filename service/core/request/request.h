@@ -9,6 +9,7 @@
 #include "config/config.h"
 #include "core/request/answer.h"
 #include "util/buffer.h"
+#include "util/stringify.h"
 #include "util/text/text_view.h"
 #include "util/text/utf8.h"
 
@@ -51,9 +52,10 @@ struct tool;
 #define REQUEST_LIMIT_DEFAULT 100
 #define REQUEST_LIMIT_MAX     1000
 
-#define REQUEST_FOUND_DEFAULT  8    /* the limit of a search */
-#define REQUEST_QUERY_BYTES    4096 /* the longest query */
-#define REQUEST_QUERY_EXPECTED "a text of 1 to 4096 bytes with a letter or a digit"
+#define REQUEST_FOUND_DEFAULT 8    /* the limit of a search */
+#define REQUEST_QUERY_BYTES   4096 /* the longest query */
+#define REQUEST_QUERY_EXPECTED                                                                     \
+	"a text of 1 to " STRINGIFY(REQUEST_QUERY_BYTES) " bytes with a letter or a digit"
 
 struct request {
 	const struct json_tape *data;

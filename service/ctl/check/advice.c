@@ -14,6 +14,7 @@
 #include "manifest/manifest.h"
 #include "util/buffer.h"
 #include "util/file/file.h"
+#include "util/stringify.h"
 #include "util/text/utf8.h"
 
 #define POINTER_BYTES 64
@@ -103,8 +104,9 @@ static void advise_of_arguments(
 
 	if (refused.size > 0)
 		advise(giving, pointer,
-			"the tool '%s' %s %.*s: Anthropic's API takes names of at most 64 letters, "
-			"digits, '_', '.' and '-', so the format \"anthropic\" leaves out %s",
+			"the tool '%s' %s %.*s: Anthropic's API takes names of at most " STRINGIFY(
+				ANTHROPIC_NAME_BYTES) " letters, digits, '_', '.' and '-', so the "
+						      "format \"anthropic\" leaves out %s",
 			tool->name, is_listed ? "has the argument" : "requires the argument",
 			(int)utf8_prefix(refused.data, refused.size, ANTHROPIC_REFUSED_CHARS),
 			refused.data, is_listed ? "such an argument" : "the tool");

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "util/array.h"
+#include "util/stringify.h"
 
 /* The most handles in a chain of constructors. */
 #define DEPTH_MAX 3
@@ -541,12 +542,14 @@ static bool plan_buffer(struct making *making, const struct c_function *function
 		argument->question = "how many bytes does the function read? all are passed";
 	if (!is_const && has_length &&
 		call->arguments[find_length(making, function, at)].is_pointer)
-		argument->question = "how large may it become? 65536 is assumed";
+		argument->question =
+			"how large may it become? " STRINGIFY(PLAN_CAPACITY) " is assumed";
 	else if (!is_const)
 		argument->question =
-			has_length ? "is this output? and how large may it become? 65536 is assumed"
-				   : "is this output? and how much does the function write? 65536 "
-				     "is assumed";
+			has_length ? "is this output? and how large may it become? " STRINGIFY(
+					     PLAN_CAPACITY) " is assumed"
+				   : "is this output? and how much does the function "
+				     "write? " STRINGIFY(PLAN_CAPACITY) " is assumed";
 	return true;
 }
 

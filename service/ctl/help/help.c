@@ -7,7 +7,10 @@
 
 #include "ctl/guess.h"
 #include "ctl/terminal.h"
+#include "manifest/dropin/head.h"
 #include "util/array.h"
+
+_Static_assert(DROPIN_LINES_MAX == 64, "as manifest.txt has it");
 
 extern const char help_approval[];
 extern const char help_arguments[];

@@ -4,6 +4,7 @@
 #include "ctl/policy/answers.h"
 #include "ctl/command.h"
 #include "ctl/terminal.h"
+#include "util/stringify.h"
 
 /* toolboxctl approve and deny: answer one question. */
 
@@ -58,8 +59,8 @@ static int answer_question(const struct ctl_options *options, const char *decisi
 
 	if (!questions_is_id(id)) {
 		terminal_complain(
-			"'%s' is no question: its id has 32 hexadecimal digits (toolboxctl "
-			"approvals)",
+			"'%s' is no question: its id has " STRINGIFY(
+				HEX_ID_CHARS) " hexadecimal digits (toolboxctl approvals)",
 			id);
 		return CTL_USAGE;
 	}

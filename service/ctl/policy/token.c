@@ -19,6 +19,7 @@
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/file/file.h"
+#include "util/stringify.h"
 
 /*
  * toolboxctl token: make, list and revoke the tokens by which clients of HTTP come in. A token is
@@ -269,8 +270,8 @@ static bool check_words(const struct ctl_options *options)
 		return false;
 	}
 	if (is_named && !http_tokens_is_name(options->positional[2])) {
-		terminal_complain(
-			"'%s' is no name of a token: 1 to 64 letters, digits, '_' and '-'",
+		terminal_complain("'%s' is no name of a token: 1 to " STRINGIFY(
+					  HTTP_TOKEN_NAME_CHARS) " letters, digits, '_' and '-'",
 			options->positional[2]);
 		return false;
 	}

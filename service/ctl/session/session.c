@@ -21,6 +21,8 @@
 /* The wait for the response to a reload of a live service. */
 #define RELOAD_MS 60000
 
+_Static_assert(RELOAD_MS == 60000, "as the help of --timeout has it");
+
 /* The service whom requests are for. */
 static const struct ctl_service toolboxd = {
 	.kind = "tool service",

@@ -6,13 +6,12 @@
 #include "mcp/client/keyword.h"
 #include "mcp/header_value.h"
 #include "json/member.h"
+#include "util/stringify.h"
 #include "util/text/text.h"
 
 #define ANNOTATION "x-mcp-header"
 
 #define NAME_BYTES 128 /* the longest name of a header */
-
-_Static_assert(MCP_PARAM_HEADERS_MAX == 64 && NAME_BYTES == 128, "as the reasons have it");
 
 /* ── the headers of a request ────────────────────────────────────────────────────────────────── */
 
@@ -114,7 +113,7 @@ static const char *judge_name(struct check *check, uint32_t annotation)
 	const struct json_token *name = json_at(check->tape, annotation);
 
 	if (name->type != JSON_STRING || name->length == 0 || name->length > NAME_BYTES)
-		return "an x-mcp-header is no name of 1 to 128 characters";
+		return "an x-mcp-header is no name of 1 to " STRINGIFY(NAME_BYTES) " characters";
 	/* An escape has a backslash, which no name has. */
 	for (uint32_t i = 0; i < name->length; i++)
 		if (!is_token_char(json_bytes(check->tape, annotation)[i]))
@@ -122,7 +121,8 @@ static const char *judge_name(struct check *check, uint32_t annotation)
 	if (is_known_name(check, annotation))
 		return "two parameters have the same x-mcp-header";
 	if (check->n_names == MCP_PARAM_HEADERS_MAX)
-		return "more than 64 parameters have an x-mcp-header";
+		return "more than " STRINGIFY(
+			MCP_PARAM_HEADERS_MAX) " parameters have an x-mcp-header";
 	check->names[check->n_names++] = annotation;
 	return NULL;
 }

@@ -7,6 +7,7 @@
 #include "json/member.h"
 #include "util/assert.h"
 #include "util/siphash.h"
+#include "util/stringify.h"
 
 /* The memory that is kept for the next list. */
 #define KEPT_BYTES ((size_t)64 << 10)
@@ -14,7 +15,7 @@
 /* Longer than any list is kept. */
 #define TTL_MAX_MS (UINT64_C(24) * 3600 * 1000)
 
-_Static_assert(MCP_PAGES_MAX == 1000 && MCP_LIST_BYTES_MAX >> 20 == 64, "as the reasons have it");
+_Static_assert(MCP_LIST_BYTES_MAX >> 20 == 64, "as the reason has it");
 
 /* Return whether the cursor at @token has not come before; then keep it. */
 static bool is_new_cursor(struct mcp_pages *pages, const struct json_tape *tape, uint32_t token)
@@ -68,7 +69,8 @@ enum mcp_page_status mcp_pages_add(struct mcp_pages *pages, const struct json_ta
 	if (cursor == JSON_NONE)
 		return MCP_PAGE_LAST;
 	if (pages->n_pages == MCP_PAGES_MAX)
-		pages->reason = "its list of tools has more than 1000 pages";
+		pages->reason =
+			"its list of tools has more than " STRINGIFY(MCP_PAGES_MAX) " pages";
 	else if (!is_new_cursor(pages, tape, cursor))
 		pages->reason = "its list of tools comes back to an earlier page";
 	if (pages->reason)

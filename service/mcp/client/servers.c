@@ -11,6 +11,7 @@
 #include "util/array.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
+#include "util/stringify.h"
 #include "util/text/text.h"
 #include "util/text/utf8.h"
 
@@ -253,7 +254,8 @@ static int read_server(const struct json_tape *tape, uint32_t key, const char *h
 	if (!ret_entry->id)
 		return -ENOMEM;
 	if (ret_entry->id[0] == '\0' || strlen(ret_entry->id) > ID_BYTES)
-		entry.reason = "has a name that is empty, or longer than 128 characters";
+		entry.reason = "has a name that is empty, or longer than " STRINGIFY(
+			ID_BYTES) " characters";
 	else if (has_id(entries, ret_entry->id))
 		entry.reason = "has the id of an earlier server";
 	else if (json_type_at(tape, key + 1) != JSON_OBJECT)

@@ -9,6 +9,7 @@
 #include "json/reader.h"
 #include "json/writer.h"
 #include "util/array.h"
+#include "util/stringify.h"
 #include "util/text/utf8.h"
 
 static const char *const lazy_names[] = {
@@ -20,10 +21,15 @@ static const char *const lazy_names[] = {
 
 static const char reading[] = ",\"annotations\":{\"readOnlyHint\":true}}";
 
+/* The limits of a search, as texts. */
+#define FOUND_MAX     STRINGIFY(MCP_FOUND_MAX)
+#define FOUND_DEFAULT STRINGIFY(MCP_FOUND_DEFAULT)
+
 static const char search_schema[] =
 	",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"query\":{\"type\":\"string\","
 	"\"minLength\":1,\"description\":\"What you want to do, in a few words.\"},"
-	"\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":50,\"default\":8}},"
+	"\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":" FOUND_MAX
+	",\"default\":" FOUND_DEFAULT "}},"
 	"\"required\":[\"query\"],\"additionalProperties\":false}";
 
 static const char get_text[] =

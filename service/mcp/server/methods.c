@@ -10,6 +10,7 @@
 #include "mcp/listing.h"
 #include "mcp/param_headers.h"
 #include "mcp/server/tasks.h"
+#include "util/stringify.h"
 
 /*
  * A method of MCP has a value of enum mcp_method, and a row of the table at the end with its
@@ -152,7 +153,8 @@ static void serve_search_tools(struct mcp_exchange *exchange, uint32_t arguments
 	if (limit != JSON_NONE && (json_type_at(tape, limit) != JSON_NUMBER ||
 					  json_number_u64(tape, limit, &most) != 0 || most < 1 ||
 					  most > MCP_FOUND_MAX)) {
-		fail_argument(exchange, "'limit' must be an integer from 1 to 50");
+		fail_argument(
+			exchange, "'limit' must be an integer from 1 to " STRINGIFY(MCP_FOUND_MAX));
 		return;
 	}
 	if (!mcp_exchange_begin(exchange, MCP_CALLING))

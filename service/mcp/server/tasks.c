@@ -9,6 +9,7 @@
 #include "json/writer.h"
 #include "mcp/server/engine.h"
 #include "mcp/task.h"
+#include "util/stringify.h"
 
 /* ── parameters ──────────────────────────────────────────────────────────────────────────────── */
 
@@ -56,7 +57,8 @@ int mcp_tasks_read_ids(struct mcp_message *message, uint32_t filter, struct mcp_
 		return r;
 	if (json_type_at(tape, ids) != JSON_ARRAY || json_count(tape, ids) > MCP_WATCHED_MAX)
 		return refuse_parameter(ret_error,
-			"params.notifications.taskIds must be an array of at most 32 strings.");
+			"params.notifications.taskIds must be an array of at most " STRINGIFY(
+				MCP_WATCHED_MAX) " strings.");
 	json_each(i, tape, ids)
 		if (json_type_at(tape, i) != JSON_STRING)
 			return refuse_parameter(

@@ -25,6 +25,8 @@
 #include "worker/mcp/server.h"
 #include "worker/mcp/session.h"
 
+_Static_assert(SERVER_LINE_BYTES >> 20 == 64, "as the fault has it, and a note of the session");
+
 /* The exit status when the server was stopped for its faults. */
 #define EXIT_OF_FAULT 1
 

@@ -12,6 +12,8 @@
 #include "worker/native/result.h"
 #include "worker/native/structure.h"
 
+_Static_assert(NATIVE_CAPACITY_BYTES_MAX == 67108864, "as the failure has it");
+
 /*
  * Values on their way from one step to another.
  *

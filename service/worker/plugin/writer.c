@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "json/writer.h"
+#include "util/stringify.h"
 
 /* Memory of a large result is freed. */
 #define KEEP_BYTES (256u << 10)
@@ -29,7 +30,8 @@ static bool may_begin(struct plugin_writer *writer, const char *key)
 static void push(struct plugin_writer *writer, bool is_array)
 {
 	if (writer->depth == PLUGIN_DEPTH_MAX) {
-		plugin_writer_fail(writer, "more than 128 levels in the result");
+		plugin_writer_fail(
+			writer, "more than " STRINGIFY(PLUGIN_DEPTH_MAX) " levels in the result");
 		return;
 	}
 	writer->is_array[writer->depth++] = is_array;

@@ -641,7 +641,7 @@ Test(mcp_client, cancels_by_a_notification)
 #define SENT_PING(id) SENT(id, "ping", "")
 #define PONG(id)      "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":{}}"
 #define DEAD                                                                                       \
-	"over it has sent nothing until the deadlines of three calls, and has not answered a "     \
+	"over it has sent nothing until the deadlines of 3 calls, and has not answered a "         \
 	"ping\n"
 
 /* Let the call @name reach its deadline. */

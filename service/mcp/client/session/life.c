@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "util/assert.h"
+#include "util/stringify.h"
 
 /* The life of a session: memory, time, and responses that HTTP has lost. */
 
@@ -42,8 +43,9 @@ static int tick_session(struct mcp_client *client, uint64_t now_ms)
 
 	if (now_ms >= mcp_silence_due_ms(&client->silence)) {
 		mcp_client_end_session(client,
-			"it has sent nothing until the deadlines of three calls, "
-			"and has not answered a ping");
+			"it has sent nothing until the deadlines of " STRINGIFY(
+				MCP_SILENT_CALLS) " calls, "
+						  "and has not answered a ping");
 		return 0;
 	}
 	if (client->list.id != 0 && now_ms >= client->list.page_due_ms) {

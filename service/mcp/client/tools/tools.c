@@ -12,15 +12,13 @@
 #include "json/member.h"
 #include "util/array.h"
 #include "util/cleanup.h"
+#include "util/stringify.h"
 #include "util/text/glob.h"
 #include "util/text/utf8.h"
 
 #define TITLE_BYTES 256 /* the longest title of an entry; a longer one is left out */
 
 #define SERVER_NAME_BYTES 1024 /* the longest name of a server */
-
-_Static_assert(MCP_ELEMENTS_MAX == 100000, "as the refusal has it");
-_Static_assert(SERVER_NAME_BYTES == 1024, "as the refusal has it");
 
 /* An element of the list that has a name. */
 struct element {
@@ -88,7 +86,8 @@ static int read_element(const struct json_tape *tape, uint32_t token, struct ele
 	if (found == JSON_NONE || json_at(tape, found)->length == 0)
 		return refuse_tool(tools, NULL, "a tool has no name");
 	if (json_at(tape, found)->length > SERVER_NAME_BYTES)
-		return refuse_tool(tools, NULL, "a tool has a name of more than 1024 bytes");
+		return refuse_tool(tools, NULL,
+			"a tool has a name of more than " STRINGIFY(SERVER_NAME_BYTES) " bytes");
 	name = json_string_dup(tape, found, &element.size);
 	if (!name)
 		return -ENOMEM;
@@ -110,8 +109,9 @@ static int read_elements(const struct json_tape *tape, uint32_t array, struct el
 
 	json_each_while(r == 0, at, tape, array) {
 		if (n++ == MCP_ELEMENTS_MAX)
-			return add_refusal(
-				tools, NULL, "the tools after the first 100000 are not looked at");
+			return add_refusal(tools, NULL,
+				"the tools after the first " STRINGIFY(
+					MCP_ELEMENTS_MAX) " are not looked at");
 		r = read_element(tape, at, elements, tools);
 	}
 	return r;
