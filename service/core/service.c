@@ -440,7 +440,7 @@ static int make_timers(struct service *service)
 		r = loop_timer_init(&service->closed, service->loop, extend_start, service);
 	if (r == 0)
 		r = loop_timer_init(&service->alive, service->loop, report_alive, service);
-	return r;
+	return r ? r : leftovers_init(&service->leftovers, service->loop);
 }
 
 /* Let calls know the parts on their way. */
@@ -621,6 +621,7 @@ void service_free(struct service *service)
 	loop_timer_deinit(&service->stopping);
 	loop_timer_deinit(&service->closed);
 	loop_timer_deinit(&service->alive);
+	leftovers_deinit(&service->leftovers);
 	request_scope_deinit(&service->scope);
 	config_deinit(&service->config);
 	free(service);

@@ -22,6 +22,7 @@
 #include "core/call/invocation.h"
 #include "core/metrics/metrics.h"
 #include "offer/offer.h"
+#include "core/leftovers.h"
 #include "core/proxy.h"
 #include "core/call/audit_record.h"
 #include "offer/reload.h"
@@ -79,5 +80,6 @@ struct service {
 	struct loop_timer stopping; /* stopping: when to look again */
 	struct loop_timer closed;   /* when to ask for more time of the start */
 	struct loop_timer alive;    /* systemd's watchdog */
-	bool starts_again;          /* stopping: the program is to start another service */
+	struct leftovers leftovers;
+	bool starts_again; /* stopping: the program is to start another service */
 };

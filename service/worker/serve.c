@@ -12,12 +12,12 @@
 #include "json/number.h"
 #include "json/writer.h"
 #include "util/array.h"
+#include "util/file/host_folder.h"
 #include "util/process/send_fd.h"
 #include "wire/wire.h"
 #include "worker/exec_host.h"
 #include "worker/driver.h"
 #include "worker/send.h"
-#include "worker/sandbox/folder.h"
 #include "worker/sandbox/guard.h"
 #include "worker/sandbox/sandbox.h"
 #include "worker/sandbox/seal.h"
@@ -223,14 +223,14 @@ static int enter(struct serving *worker, const struct json_tape *tape, struct di
 		return r;
 	r = take_libraries(worker, tape);
 	if (r == 0 && wants_guard(tape) && sandbox_wants_folder(&sandbox)) {
-		int lock = folder_make(&worker->folder);
+		int lock = host_folder_make(&worker->folder);
 
 		r = lock < 0 ? lock : 0;
 	}
 	if (r == 0 && wants_guard(tape)) {
 		r = guard_split(worker->wire, worker->folder);
 		if (r && worker->folder)
-			folder_remove(worker->folder);
+			host_folder_remove(worker->folder);
 	}
 	if (r == 0)
 		r = split_tracer(worker, tape, &tracer);

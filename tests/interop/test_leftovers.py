@@ -4,6 +4,7 @@ such processes and kills them. Those that class `none` leaves it reaps when they
 import contextlib
 import os
 import signal
+import tempfile
 import time
 from pathlib import Path
 
@@ -122,3 +123,11 @@ def test_m4_nothing_is_left_when_toolboxd_is_killed(hostile):
     daemon.kill()
     daemon.has_ended = True
     until(lambda: not left(), EVENT_SECONDS, "everything of the call gone")
+
+
+def test_the_folder_of_a_killed_guard_is_removed_by_a_daemon_without_hosts(launch):
+    folder = Path(tempfile.mkdtemp(prefix="toolboxd-host-", dir="/tmp")).rename("/tmp/toolboxd-host-" + os.urandom(3).hex())
+    (folder / "below").mkdir()
+    (folder / "below" / "file").write_text("left")
+    launch({})
+    until(lambda: not folder.exists(), EVENT_SECONDS, "the folder gone")

@@ -13,11 +13,11 @@
 #include <unistd.h>
 
 #include "util/cleanup.h"
+#include "util/file/host_folder.h"
 #include "util/process/ancestry.h"
 #include "util/process/children.h"
 #include "util/process/ending.h"
 #include "util/process/guarded.h"
-#include "worker/sandbox/folder.h"
 
 /* Pause between two looks: a killed process takes a moment to end. */
 #define LOOK_NS 1000000
@@ -83,13 +83,13 @@ __attribute__((noreturn)) static void guard(pid_t host, const sigset_t *signals,
 
 	/* The host loads its toolbox meanwhile. No end waits for a large folder that was left. */
 	if (folder)
-		folder_remove_left(folder, has_to_sweep, &host);
+		host_folder_remove_left(folder, has_to_sweep, &host);
 	do
 		signal = sigwaitinfo(signals, NULL);
 	while (signal != SIGTERM && !has_ended(host, &end));
 	sweep(host);
 	if (folder)
-		folder_remove(folder);
+		host_folder_remove(folder);
 	ending_end_like(signal == SIGTERM ? &told : &end);
 }
 

@@ -38,6 +38,6 @@ int sandbox_enter(const struct toolbox_sandbox *sandbox, const struct landlock_p
 /* Return whether landlock restricts the files of this process. */
 bool sandbox_confines_files(void);
 
-/* Return whether its host needs a folder of its own for temporary files (worker/sandbox/folder.h):
+/* Return whether its host needs a folder of its own for temporary files (util/file/host_folder.h):
  * in class command, if it may not write where its user may. */
 bool sandbox_wants_folder(const struct toolbox_sandbox *sandbox);

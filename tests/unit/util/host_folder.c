@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "worker/sandbox/folder.h"
+#include "util/file/host_folder.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -14,7 +14,7 @@ static void set_up(void)
 	setenv("TMPDIR", scratch_folder, 1);
 }
 
-TestSuite(folder, .init = set_up, .fini = scratch_tear_down);
+TestSuite(host_folder, .init = set_up, .fini = scratch_tear_down);
 
 /* Make the folder of another process, which is killed if @is_killed, and else waits to be. */
 static char *make_beside(pid_t *ret_pid, bool is_killed)
@@ -29,7 +29,7 @@ static char *make_beside(pid_t *ret_pid, bool is_killed)
 
 		/* Whatever becomes of the test. */
 		alarm(20);
-		if (folder_make(&own) < 0)
+		if (host_folder_make(&own) < 0)
 			_exit(1);
 		dprintf(ends[1], "%s", own);
 		pause();
@@ -49,25 +49,25 @@ static bool is_there(const char *path)
 	return access(path, F_OK) == 0;
 }
 
-Test(folder, is_made_locked_in_tmpdir_and_becomes_it)
+Test(host_folder, is_made_locked_in_tmpdir_and_becomes_it)
 {
 	cleanup_free char *path = NULL;
-	cleanup_close int lock = folder_make(&path);
+	cleanup_close int lock = host_folder_make(&path);
 
 	cr_assert_geq(lock, 0);
 	cr_expect_str_eq(getenv("TMPDIR"), path);
 	cr_expect_eq(strncmp(path, scratch_folder, strlen(scratch_folder)), 0);
 	cr_expect_eq(fcntl(lock, F_GETFD), FD_CLOEXEC);
-	folder_remove(path);
+	host_folder_remove(path);
 	cr_expect(!is_there(path));
 }
 
-Test(folder, cannot_be_made_where_there_is_none)
+Test(host_folder, cannot_be_made_where_there_is_none)
 {
 	cleanup_free char *path = NULL;
 
 	setenv("TMPDIR", scratch_path("nowhere"), 1);
-	cr_expect_eq(folder_make(&path), -ENOENT);
+	cr_expect_eq(host_folder_make(&path), -ENOENT);
 }
 
 static bool is_over(void *data)
@@ -76,7 +76,7 @@ static bool is_over(void *data)
 	return true;
 }
 
-Test(folder, of_a_killed_process_is_removed_by_the_next_one_and_others_stay)
+Test(host_folder, of_a_killed_process_is_removed_by_the_next_one_and_others_stay)
 {
 	pid_t killed_pid;
 	pid_t running_pid;
@@ -92,15 +92,15 @@ Test(folder, of_a_killed_process_is_removed_by_the_next_one_and_others_stay)
 	scratch_write("toolboxd-host-file00", "");
 	snprintf(inside, sizeof(inside), "%s/below", killed);
 	cr_assert_eq(mkdir(inside, 0700), 0);
-	lock = folder_make(&path);
+	lock = host_folder_make(&path);
 	cr_assert_geq(lock, 0);
 	cr_expect(is_there(inside), "no host waits for that");
-	folder_remove_left(path, is_over, NULL);
+	host_folder_remove_left(path, is_over, NULL);
 	cr_expect(is_there(inside));
-	folder_remove_left(path, NULL, NULL);
+	host_folder_remove_left(path, NULL, NULL);
 	cr_expect(!is_there(killed));
 	cr_expect(is_there(path));
-	folder_remove(path);
+	host_folder_remove(path);
 	cr_expect(!is_there(path));
 	cr_expect(is_there(running));
 	cr_expect(is_there(scratch_path("toolboxd-host-link00")));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "worker/sandbox/folder.h"
+#include "util/file/host_folder.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -58,14 +58,14 @@ static int make_locked(const char *parent, char **ret_path)
 	return lock;
 }
 
-int folder_make(char **ret_path)
+int host_folder_make(char **ret_path)
 {
 	const char *parent = getenv("TMPDIR");
 	cleanup_free char *path = NULL;
 	int lock = -EAGAIN;
 
 	if (!parent || *parent != '/')
-		parent = "/tmp";
+		parent = HOST_FOLDER_PARENT;
 	for (unsigned int n = 0; lock == -EAGAIN && n < TRIES_MAX; n++)
 		lock = make_locked(parent, &path);
 	if (lock < 0)
@@ -109,7 +109,7 @@ static void remove_left(const char *parent, bool (*is_over)(void *data), void *d
 		closedir(folder);
 }
 
-void folder_remove_left(const char *path, bool (*is_over)(void *data), void *data)
+void host_folder_remove_left(const char *path, bool (*is_over)(void *data), void *data)
 {
 	cleanup_free char *parent = strdup(path);
 
@@ -119,8 +119,8 @@ void folder_remove_left(const char *path, bool (*is_over)(void *data), void *dat
 	remove_left(*parent ? parent : "/", is_over, data);
 }
 
-void folder_remove(const char *path)
+void host_folder_remove(const char *path)
 {
 	tree_remove(path);
-	folder_remove_left(path, NULL, NULL);
+	host_folder_remove_left(path, NULL, NULL);
 }
