@@ -78,7 +78,7 @@ static int queue(const struct http_request *request, const char *text, size_t si
 		return -EMSGSIZE;
 	if (array_grow(http->messages, http->n_messages) < 0)
 		return -ENOMEM;
-	message.text = malloc(size + 1);
+	message.text = malloc(size);
 	if (!message.text)
 		return -ENOMEM;
 	memcpy(message.text, text, size);

@@ -549,6 +549,33 @@ Test(mcp_http, opens_a_stream_for_changes_of_the_list)
 	cr_expect_eq(server_count("Last-Event-ID"), 0);
 }
 
+Test(mcp_http, notes_when_the_stream_for_changes_begins)
+{
+	uint64_t before_ms = clock_now_ms();
+
+	server_use((struct script[]){{.in = "'initialize'", .answer = BEGUN_WITH_CHANGES},
+		LEGACY_SESSION, {.in = "GET /mcp ", .answer = OK IS_EVENT "\r\n", .stays = true},
+		{0}});
+	server_load_tools(LEGACY, "");
+	server_await();
+	while (server_driver()->changes_began_ms == 0)
+		server_turn();
+	cr_expect_geq(server_driver()->changes_began_ms, before_ms);
+	cr_expect_not(server_driver()->changes_have_begun);
+}
+
+Test(mcp_http, notes_no_beginning_of_a_stream_that_is_refused)
+{
+	server_use((struct script[]){{.in = "'initialize'", .answer = BEGUN_WITH_CHANGES},
+		LEGACY_SESSION, {.in = "GET /mcp ", .answer = "HTTP/1.1 405 x\r\n" IS_EVENT "\r\n"},
+		{0}});
+	server_load_tools(LEGACY, "");
+	while (server_driver()->changes_at_ms == 0)
+		server_turn();
+	cr_expect_eq(server_driver()->changes_at_ms, UINT64_MAX);
+	cr_expect_eq(server_driver()->changes_began_ms, 0);
+}
+
 Test(mcp_http, opens_no_stream_when_the_list_is_only_asked_for)
 {
 	uint64_t due_ms = UINT64_MAX;

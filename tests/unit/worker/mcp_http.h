@@ -83,6 +83,9 @@ void server_expect(enum wire_kind kind, uint64_t id, const char *payload);
 /* Let the driver work until another request has come whose connection stays open. */
 void server_await(void);
 
+/* Let the driver work once, without a wait. */
+void server_turn(void);
+
 /* Wait until the driver has closed the connection @at of those that stay open. */
 void server_await_close(size_t at);
 

@@ -280,6 +280,15 @@ void server_await(void)
 	cr_assert_eq(read(stays[0], &byte, 1), 1);
 }
 
+void server_turn(void)
+{
+	char byte;
+
+	cr_assert_eq(write(stays[1], "x", 1), 1);
+	cr_assert_eq(mcp_http_driver.attend(driver, stays[0]), 0);
+	cr_assert_eq(read(stays[0], &byte, 1), 1);
+}
+
 void server_await_close(size_t at)
 {
 	struct pollfd end = {.fd = server.open[at], .events = POLLIN};
