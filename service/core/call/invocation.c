@@ -167,6 +167,12 @@ static int write_valid_result(struct call *call, const struct call_result *resul
 	return -1;
 }
 
+/* Return the time that is over. @result: the call has timed out. */
+static uint64_t passed_ms(const struct call *call, const struct call_result *result)
+{
+	return result->timeout_ms ? result->timeout_ms : call->timeout_ms;
+}
+
 /* Write the outcome of @call. Returns the code of the error, or -1. */
 static int write_outcome(struct call *call, const struct call_result *result)
 {
@@ -184,8 +190,7 @@ static int write_outcome(struct call *call, const struct call_result *result)
 	case CALL_ERROR:
 		return errors_write_reported(answer, tool, result->tape, result->refused, max);
 	case CALL_TIMED_OUT:
-		errors_write_timeout(answer, tool,
-			result->timeout_ms ? result->timeout_ms : call->timeout_ms, result->text);
+		errors_write_timeout(answer, tool, passed_ms(call, result), result->text);
 		return ANSWER_TIMEOUT;
 	case CALL_CANCELLED:
 		write_cancelled(answer, &call->call_id, call->process, call->runner_call.id);
@@ -250,7 +255,8 @@ static void write_call_reason(const struct call *call, const struct call_result 
 		buffer_fail_with(out, &crash);
 		json_write_bytes_lossy(out, buffer_text(&crash), crash.size);
 	} else if (code == ANSWER_TIMEOUT) {
-		buffer_printf(out, "\"deadline of %llu ms\"", (unsigned long long)call->timeout_ms);
+		buffer_printf(out, "\"deadline of %llu ms\"",
+			(unsigned long long)passed_ms(call, result));
 	} else if (code != ANSWER_CANCELLED) {
 		errors_write_reason(&call->answer, call->tool, out);
 	}

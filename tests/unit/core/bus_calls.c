@@ -595,6 +595,8 @@ Test(bus_calls, end_a_question_without_words_as_silence)
 		expect_answer("'code':'timeout'");
 		expect_closed();
 	}
+	/* The time of the question is over, and not the deadline of the call. */
+	expect_part(ask_for("ovos.tools.calls", "{'limit':1}"), "'deadline of 60000 ms'");
 }
 
 Test(bus_calls, keep_a_question_open_for_what_is_no_answer)
