@@ -355,8 +355,8 @@ struct told {
 	const char *findings;
 };
 
-/* Copy the findings about the tool @index to @out, without its pointer, the folder of the header
- * and the line. */
+/* Copy the findings about the tool @index to @out, without its pointer, the folder of the
+ * header and the line. */
 static void copy_findings(const char *all, size_t index, struct buffer *out)
 {
 	char begin[32];
