@@ -215,8 +215,8 @@ static int read_factor(
 		       : refuse_step(reading, token, "must be the name of an integer");
 }
 
-/* Read `size` of the returned bytes or array, which have one (rules.c): a factor or a list of
- * them. */
+/* Read the `size` of returned bytes or of a returned array (rules.c asks for it): a factor or a
+ * list of factors. */
 static int read_size(struct program_reading *reading, uint32_t object)
 {
 	const struct json_tape *tape = reading->reading.tape;

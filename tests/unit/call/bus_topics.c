@@ -55,5 +55,7 @@ Test(bus_topics, have_a_response_unless_they_are_one_or_are_dispatched)
 	cr_expect(bus_topics_has_response("mycroft.volume.get"));
 	cr_expect(bus_topics_has_response("response"));
 	cr_expect(!bus_topics_has_response("mycroft.volume.get.response"));
+	cr_expect(!bus_topics_has_response(".response"));
+	cr_expect(bus_topics_has_response("mycroft.response.get"));
 	cr_expect(!bus_topics_has_response("recognizer_loop:utterance"));
 }

@@ -270,3 +270,43 @@ Test(native, puts_the_schema_of_a_json_where_its_value_is)
 		"{\"type\":\"object\",\"properties\":{\"result\":{\"const\":1}},"
 		"\"required\":[\"result\"]}");
 }
+
+Test(native, knows_the_facts_of_each_number)
+{
+	static const struct {
+		enum native_type type;
+		size_t bytes;
+		uint64_t most;
+		uint64_t mask;
+		enum native_type promoted; /* as an argument in place of `...` */
+	} rows[] = {
+		{NATIVE_BOOL, 1, 0, 0, NATIVE_I32},
+		{NATIVE_I8, 1, 127, 255, NATIVE_I32},
+		{NATIVE_I16, 2, 32767, 65535, NATIVE_I32},
+		{NATIVE_I32, 4, 2147483647, 4294967295, NATIVE_I32},
+		{NATIVE_I64, 8, INT64_MAX, UINT64_MAX, NATIVE_I64},
+		{NATIVE_U8, 1, 255, 255, NATIVE_I32},
+		{NATIVE_U16, 2, 65535, 65535, NATIVE_I32},
+		{NATIVE_U32, 4, 4294967295, 4294967295, NATIVE_U32},
+		{NATIVE_U64, 8, UINT64_MAX, UINT64_MAX, NATIVE_U64},
+		{NATIVE_F32, 4, 0, 0, NATIVE_F64},
+		{NATIVE_F64, 8, 0, 0, NATIVE_F64},
+		{NATIVE_STR, 1, 0, 0, NATIVE_STR},
+		{NATIVE_BYTES, 1, 0, 0, NATIVE_BYTES},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const char *name = native_type_name(rows[i].type);
+		struct native_parameter array = {.type = NATIVE_ARRAY, .items = rows[i].type};
+		struct native_parameter one = {.type = rows[i].type};
+
+		cr_expect_eq(native_type_bytes(rows[i].type), rows[i].bytes, "%s", name);
+		cr_expect_eq(native_element_bytes(&array), rows[i].bytes, "%s", name);
+		cr_expect_eq(native_element_bytes(&one), rows[i].bytes, "%s", name);
+		cr_expect_eq(native_promoted(rows[i].type), rows[i].promoted, "%s", name);
+		if (!native_is_integer(rows[i].type))
+			continue;
+		cr_expect_eq(native_integer_most(rows[i].type), rows[i].most, "%s", name);
+		cr_expect_eq(native_integer_mask(rows[i].type), rows[i].mask, "%s", name);
+	}
+}
