@@ -239,6 +239,11 @@ Test(ctl_arguments, have_the_type_that_the_schema_leaves)
 		{"{'type':'array','items':{'type':'string'}}", "a:=1", "{'a':1}"},
 		{"{'type':'array','allOf':[{'items':{'type':'string'}}]}", "a=1", "{'a':['1']}"},
 		{"5", "a=1", "{'a':1}"},
+		{"{'type':'object'}", "a.b=1", "{'a':{'b':1}}"},
+		{"{'type':['string','integer'],'$ref':'#/$defs/t'}", "a=1", "{'a':'1'}"},
+		/* A schema that means itself. */
+		{"{'$ref':'#/properties/a'}", "a=1", "{'a':1}"},
+		{"{'type':'array','anyOf':[{'$ref':'#/properties/a'}]}", "a=1", "{'a':[1]}"},
 		/* A branch of a branch, to the eighth level. */
 		{"{'anyOf':[{'anyOf':[{'anyOf':[{'anyOf':[{'anyOf':[{'anyOf':[{'anyOf':[{'type':"
 		 "'string'}]}]}]}]}]}]}]}",
