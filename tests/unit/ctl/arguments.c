@@ -241,7 +241,7 @@ Test(ctl_arguments, have_the_type_that_the_schema_leaves)
 		{"5", "a=1", "{'a':1}"},
 		{"{'type':'object'}", "a.b=1", "{'a':{'b':1}}"},
 		{"{'type':['string','integer'],'$ref':'#/$defs/t'}", "a=1", "{'a':'1'}"},
-		/* A schema that means itself. */
+		/* A schema within itself. */
 		{"{'$ref':'#/properties/a'}", "a=1", "{'a':1}"},
 		{"{'type':'array','anyOf':[{'$ref':'#/properties/a'}]}", "a=1", "{'a':[1]}"},
 		/* A branch of a branch, to the eighth level. */

@@ -156,7 +156,7 @@ Test(ctl_comment, is_after_a_function_where_most_are)
 	}
 }
 
-/* Expect that @n times the letter x and @rest are cut to @size bytes that end with @end. */
+/* Expect @size bytes with @end at their end of @n times the letter x, @rest and more. */
 static void expect_cut(size_t n, const char *rest, size_t size, const char *end)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};

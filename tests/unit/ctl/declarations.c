@@ -236,7 +236,7 @@ Test(ctl_declarations, does_not_know_what_only_unsigned_operands_decide)
 	}
 }
 
-/* Expect the value of @expression, or that it is unknown. */
+/* Expect the value of @expression, or none. */
 static void expect_known(const char *expression, bool is_known, int64_t value)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
@@ -310,7 +310,7 @@ Test(ctl_declarations, binds_operators_as_c_does)
 		const char *text;
 		int64_t value;
 	} cases[] = {
-		/* Each pair of neighbours differs by which of both is first. */
+		/* The order of two operators decides each value. */
 		{"1 || 0 && 0", 1},
 		{"0 && 0 | 1", 0},
 		{"1 | 2 ^ 3", 1},

@@ -198,8 +198,8 @@ Test(ctl_gir, answers_the_questions_of_a_plan)
 #define FULL              "transfer-ownership='full'"
 #define LIST(length)      "<array length='" length "'><type/></array>"
 
-/* Expect that the tool for f() of the header @text has @part, with ' in place of ", or that it is
- * the reason why there is no tool. */
+/* Expect @part, with ' in place of ", in the tool for f() of the header @text, or in the reason
+ * against one. */
 static void expect_plan(const char *text, const char *functions_of, const char *part)
 {
 	cleanup(gir_deinit) struct gir gir = {0};
@@ -291,7 +291,7 @@ Test(ctl_gir, says_what_is_output_and_what_may_be_absent)
 			"'description': 'a', 'nullable': true}]"},
 		{"void f(char *p);", PARAMETERS(P("p", OUT " optional='1'", "")),
 			"{'name': 'p', 'type': 'str', 'dir': 'out'"},
-		/* A parameter that the file does not have. */
+		/* A parameter without annotations. */
 		{"void f(char *p, char *q);", PARAMETERS(P("p", "", "")),
 			"{'name': 'q', 'type': 'str', 'dir': 'out'"},
 		{"typedef struct e e; int f(int a, e **error);",
@@ -337,7 +337,7 @@ Test(ctl_gir, knows_the_size_of_what_is_returned)
 		{"const char *f(void);", RETURNED(FULL " nullable='1'", "", ""),
 			RETURNS "'type': 'str', 'nullable': true, 'transfer': 'full', 'free': "
 				"'g_free'}"},
-		/* No output has the size, or nothing that a tool can list. */
+		/* No output has the size, or no tool can list such values. */
 		{"int *f(long n);", RETURNED("", LIST("0"), P("n", "", "")), handle},
 		{"int *f(long *n);", RETURNED("", LIST("1"), P("n", OUT, "")), handle},
 		{"int *f(char **n);", RETURNED("", LIST("0"), P("n", OUT, "")), handle},

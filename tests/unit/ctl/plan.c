@@ -502,7 +502,7 @@ Test(ctl_plan, prefers_a_constructor_that_costs_little)
 		{"f", "void g_init(struct a *)", "struct a *g_new(int, int, int, int, int)", 2},
 		{"f", "void g_init(struct a *)", "struct a *g_new(int, int, int, int, int, int)",
 			0},
-		/* Two letters at the beginning or the end that fit are worth a number. */
+		/* Two equal letters at the beginning or the end are worth a number. */
 		{"ab_f", "struct a *ab_new(int, int)", "struct a *g_new(int)", 1},
 		{"ab_f", "struct a *ab_new(int, int, int)", "struct a *a_new(int, int)", 0},
 		{"x_use", "struct a *g_new_use(int)", "struct a *h_new(void)", 1},
@@ -578,7 +578,7 @@ Test(ctl_plan, frees_a_handle_by_the_likeliest_destructor)
 		{A "void a_free(struct a *); void a_close(struct a *);", "{'call': 'a_free'"},
 		{A "void a_shutdown(struct a *); int a_end(struct a *);", "{'call': 'a_end'"},
 		{A "void a_free_x(struct a *); int a_free_y(struct a *);", "{'call': 'a_free_x'"},
-		/* Each letter that it shares with the constructor is worth two words. */
+		/* A letter shared with the constructor is worth two words. */
 		{A "void b_free(struct a *); void a_delete(struct a *);", "{'call': 'a_delete'"},
 		{A "struct a *a_free(struct a *); int a_close(struct a *, int); int "
 		   "a_delete(struct a "

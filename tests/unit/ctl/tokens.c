@@ -11,7 +11,7 @@
 
 TestSuite(ctl_tokens, .timeout = 20);
 
-/* Read the bytes of @text, which no NUL follows. */
+/* Read the bytes of @text, without a NUL. */
 static struct c_tokens read_text(const char *text, char **ret_bytes)
 {
 	struct c_tokens tokens;
@@ -97,7 +97,7 @@ Test(ctl_tokens, have_neither_comments_nor_directives)
 		expect(cases[i][0], cases[i][1]);
 }
 
-/* Expect that the last name of @text is at the line @line of the file @file. */
+/* Expect the last name of @text at the line @line of the file @file. */
 static void expect_place(const char *text, const char *file, unsigned int line)
 {
 	cleanup(c_tokens_deinit) struct c_tokens tokens = {0};
