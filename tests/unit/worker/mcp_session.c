@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -392,6 +393,148 @@ Test(mcp_session, notes_a_rule_that_is_broken_while_a_call_may_wait_for_it)
 	cr_expect_null(strstr(buffer_terminate(&session.last_note), "s3cret-value"));
 }
 
+/* Two keys would be the same if the secret in the second key were masked. */
+#define TWO_KEYS "{'***':1,'s3cret-value':2}"
+
+Test(mcp_session, shows_nothing_whose_secrets_cannot_be_masked)
+{
+	begin_with(TOOL_ADD);
+	cr_assert_eq(invoke(7, 0, 1000), 0);
+	cr_assert_eq(
+		take("{'jsonrpc':'2.0','id':3,'result':{'content':[],'structuredContent':" TWO_KEYS
+		     "}}"),
+		0);
+	expect_frame(
+		WIRE_FAILED, 7, "the result has a secret of this toolbox, which cannot be masked");
+	mcp_session_deinit(&session);
+	session = (struct mcp_session){0};
+	cr_assert_eq(init(",'legacy':true"), 0);
+	cr_assert_eq(mcp_session_begin(&session), 0);
+	cr_assert_eq(take("{'jsonrpc':'2.0','id':1,'result':{'protocolVersion':'2025-06-18',"
+			  "'capabilities':{'tools':{}}}}"),
+		0);
+	cr_assert_eq(take("{'jsonrpc':'2.0','id':2,'result':{'tools':[{'name':'a','inputSchema':{"
+			  "'type':'object','default':" TWO_KEYS "}}]}}"),
+		0);
+	cr_expect(mcp_session_has_failed(&session));
+	cr_expect_str_eq(buffer_terminate(&session.failure),
+		"its list of tools has a secret that cannot be masked");
+}
+
+Test(mcp_session, logs_20_notes_and_counts_the_rest)
+{
+	int log = memfd_create("log", MFD_CLOEXEC);
+	int before = dup(STDERR_FILENO);
+	char bytes[8192];
+	ssize_t n;
+	size_t lines = 0;
+
+	begin_with(TOOL_ADD);
+	dup2(log, STDERR_FILENO);
+	for (int i = 0; i < 25; i++)
+		cr_assert_eq(take("x s3cret-value"), 0);
+	dup2(before, STDERR_FILENO);
+	close(before);
+	n = pread(log, bytes, sizeof(bytes) - 1, 0);
+	cr_assert_gt(n, 0);
+	bytes[n] = '\0';
+	for (char *at = bytes; (at = strchr(at, '\n')); at++)
+		lines++;
+	cr_expect_eq(lines, 20, "%zu", lines);
+	cr_expect_eq(session.n_notes, 25);
+	cr_expect_eq(
+		strncmp(bytes, "the server breaks a rule: it has sent what is no message: ", 58), 0,
+		"%.80s", bytes);
+	cr_expect_null(strstr(bytes, "s3cret"));
+	close(log);
+}
+
+/* Return the payload of the next frame, of @kind, to be freed; NULL: there is none. */
+static char *next_payload(enum wire_kind kind)
+{
+	struct wire_header header = {0};
+	char *payload;
+
+	if (recv(daemon_end, &header, sizeof(header), MSG_DONTWAIT) != sizeof(header))
+		return NULL;
+	cr_expect_eq(header.kind, kind);
+	payload = calloc(1, header.size + 1u);
+	cr_assert_eq(recv(daemon_end, payload, header.size, MSG_WAITALL), header.size);
+	return payload;
+}
+
+Test(mcp_session, sends_notes_of_up_to_200_characters_in_the_pace_of_a_call)
+{
+	static const char head[] = "the server breaks a rule: ";
+	char text[1024];
+	unsigned int n = 0;
+	char *payload;
+
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	begin_with(TOOL_ADD);
+	cr_assert_eq(invoke(7, 0, 1000), 0);
+	for (int i = 0; i < 100; i++)
+		cr_assert_eq(take(text), 0);
+	for (; (payload = next_payload(WIRE_NOTE)); free(payload), n++) {
+		cr_expect_eq(strncmp(payload, head, strlen(head)), 0, "%s", payload);
+		cr_expect_leq(strlen(payload), strlen(head) + 200, "%s", payload);
+	}
+	cr_expect(n >= 4 && n < 100, "%u", n);
+	cr_expect_eq(session.error, 0);
+}
+
+/* ── what a call brings ──────────────────────────────────────────────────────────────────────── */
+
+Test(mcp_session, passes_the_trace_of_a_caller_on)
+{
+	static const char caller[] = "{\"call_id\":\"1\",\"tracestate\":\"a=b\",\"traceparent\":"
+				     "\"00-1\",\"baggage\":7,\"lang\":\"en\"}";
+	static const char arguments[] = "{\"a\":1}";
+	struct driver_call call = {.id = 7,
+		.output_max = 1000,
+		.caller = caller,
+		.caller_size = strlen(caller),
+		.arguments = arguments,
+		.size = strlen(arguments)};
+
+	begin_with(TOOL_ADD);
+	cr_assert_eq(mcp_session_invoke(&session, &call), 0);
+	expect_carried("'traceparent':'00-1','tracestate':'a=b'");
+	call.id = 8;
+	cr_assert_eq(mcp_session_invoke(&session, &call), 0);
+	cr_assert_not_null(buffer_terminate(&carried));
+	cr_expect_null(strstr(carried.data, "baggage"), "it is no text");
+	cr_expect_null(strstr(carried.data, "call_id"));
+	buffer_reset(&carried);
+	cr_assert_eq(invoke(9, 0, 1000), 0);
+	cr_assert_not_null(buffer_terminate(&carried));
+	cr_expect_null(strstr(carried.data, "trace"), "the trace of another call");
+	call.id = 10;
+	call.caller_size = 5;
+	cr_expect_eq(mcp_session_invoke(&session, &call), -EPROTO);
+	call.is_check = true;
+	cr_expect_eq(mcp_session_invoke(&session, &call), -EINVAL);
+}
+
+Test(mcp_session, passes_up_to_1024_bytes_of_a_text_of_progress_on)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup_free char *payload = NULL;
+
+	begin_with(TOOL_ADD);
+	cr_assert_eq(invoke(7, 0, 1000), 0);
+	buffer_append_string(&text, "{'jsonrpc':'2.0','method':'notifications/progress','params':{"
+				    "'progressToken':3,'progress':1,'message':'");
+	for (int i = 0; i < 1025; i++)
+		buffer_append_char(&text, 'x');
+	buffer_append_string(&text, "'}}");
+	cr_assert_eq(take(buffer_terminate(&text)), 0);
+	payload = next_payload(WIRE_PROGRESS);
+	cr_assert_not_null(payload);
+	cr_expect_eq(strlen(payload), strlen("{\"progress\":null,\"text\":\"\"}") + 1024);
+}
+
 /* ── its end ─────────────────────────────────────────────────────────────────────────────────── */
 
 Test(mcp_session, refuses_a_load_frame_that_it_cannot_use)
@@ -436,5 +579,9 @@ Test(mcp_session, ends_a_call_whose_line_is_too_long)
 	cr_expect_eq(mcp_session_take_large(&session, other, strlen(other)), -EMSGSIZE);
 	expect_no_frame();
 	cr_expect_eq(mcp_session_take_large(&session, line, strlen(line)), 0);
+	expect_frame(
+		WIRE_NOTE, 0, "the server breaks a rule: it has sent a line of more than 64 MiB");
+	expect_frame(WIRE_ERROR, 7, "{'code':'too_large','actual':52,'max':1000}");
+	expect_carried("'method':'notifications/cancelled'");
 	cr_expect_not(mcp_session_has_calls(&session));
 }
