@@ -34,7 +34,7 @@ static void tear_down(void)
 
 TestSuite(call_log, .init = set_up, .fini = tear_down);
 
-/* Return the line about a call of 1.5 ms that ended with @code, after the number of the call. */
+/* Return the line about a call of 1.5 ms, ended by @code, after the number of the call. */
 static const char *line_of(
 	const char *source, const char *call_id, int code, const char *parent, enum log_level level)
 {

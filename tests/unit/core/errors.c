@@ -171,7 +171,6 @@ Test(errors, count_in_the_singular_and_the_plural)
 		     "(limits.pending_approvals)','code':'busy'");
 }
 
-/* A caller that waits so long is not refused again. */
 Test(errors, round_the_time_to_wait_up)
 {
 	errors_write_cooldown(&asked.answer, tool, 2);

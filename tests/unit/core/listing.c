@@ -39,8 +39,8 @@ static size_t count_defined(void)
 	return size;
 }
 
-/* Discover with a context of @size bytes, with a session of @session_size bytes if that is not 0,
- * in frames of @frame_bytes. All three responses have a context that begins with @expected. */
+/* Discover with a context of @size bytes, in frames of @frame_bytes; @session_size bytes of it are
+ * a session (0: there is none). The contexts of all three responses begin with @expected. */
 static void expect_context(
 	size_t size, size_t session_size, size_t frame_bytes, const char *expected)
 {

@@ -9,8 +9,8 @@
 #include "quotes.h"
 #include "util/cleanup.h"
 
-/* The toolboxes and calls that a caller sees. Callers whose source is `kid` see `root` alone, those
- * whose source is `guard` see `hang`. */
+/* The toolboxes and calls in the view of a caller. Callers whose source is `kid` see `root` alone,
+ * those whose source is `guard` see `hang` and `no_text`. */
 
 #define BAD                                                                                        \
 	"{'kind':'native','library':'" TEST_TOOLBOX_DIR "/libtest_misbehave.so','risk':'read',"    \

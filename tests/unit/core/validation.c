@@ -8,7 +8,7 @@
 #include "quotes.h"
 #include "util/cleanup.h"
 
-/* Tools that judge their arguments themselves: `even` of the plugin tests/toolboxes/plugged takes
+/* Tools judge their arguments themselves: `even` of the plugin tests/toolboxes/plugged takes
  * even numbers. */
 
 #define PLUGGED "{'kind':'plugin','library':'" TEST_TOOLBOX_DIR "/../plugged.d/libtest_plugged.so'}"
@@ -66,7 +66,6 @@ Test(validation, has_the_deadline_and_the_place_of_a_call)
 	expect_part(ask_for("ovos.tools.status", "{}"), "'in_flight':0");
 }
 
-/* A person is not asked about a call that its tool refuses. */
 Test(validation, comes_before_a_question)
 {
 	start_with(STRICT);

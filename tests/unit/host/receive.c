@@ -96,7 +96,7 @@ static void set_up(void)
 	cr_assert_eq(loop_new(&loop), 0);
 }
 
-/* Begin with a host in @state, whose first frame has come. The calls that run: from 7 on. */
+/* Begin with a host in @state, whose first frame has come. Its calls: from 7 on. */
 static void begin(enum host_state state, unsigned int n_calls)
 {
 	static const struct host_handler handler = {
@@ -177,7 +177,7 @@ static void expect_malformed(const char *text)
 	cr_expect_str_eq(end_text, text);
 }
 
-/* ── which frames may come ───────────────────────────────────────────────────────────────────── */
+/* ── the place of each frame ─────────────────────────────────────────────────────────────────── */
 
 /* A host of one call, 7, or of two, and maybe with the bus, or carrying its calls. */
 static bool may_come(enum host_state state, bool has_bus, bool carries, unsigned int n_calls,
@@ -355,7 +355,7 @@ Test(receive, bounds_the_values_of_an_answer)
 
 /* ── sizes ───────────────────────────────────────────────────────────────────────────────────── */
 
-/* A frame of @size spaces, of which only the header has to come. */
+/* Send the header of a frame of @size bytes. */
 static void put_size(enum wire_kind kind, uint64_t id, uint32_t size)
 {
 	const struct wire_header header = {.size = size, .kind = kind, .id = id};
@@ -476,7 +476,6 @@ Test(receive, advances_to_the_next_call)
 	cr_expect_eq(host->state, HOST_READY);
 }
 
-/* An answer that has crossed the CANCEL of its call is dropped, and so is progress. */
 Test(receive, drops_what_comes_for_cancelled_calls)
 {
 	begin(HOST_RUNNING, 1);
@@ -509,7 +508,6 @@ Test(receive, drops_what_comes_for_cancelled_calls)
 	expect_malformed("sent a frame that was not expected");
 }
 
-/* The timer of a host that has failed ends it. */
 Test(receive, leaves_the_timer_of_a_failed_host_alone)
 {
 	begin(HOST_RUNNING, 1);
@@ -550,7 +548,7 @@ Test(receive, ends_with_the_reason_of_a_refusal)
 	}
 }
 
-/* It is not known which one of several calls was refused. */
+/* The refused call may be any of several. */
 Test(receive, names_a_refused_system_call_with_the_answer_of_its_call)
 {
 	for (int carries = 0; carries < 2; carries++) {
@@ -688,8 +686,7 @@ Test(receive, waits_for_the_end_of_the_process_behind_the_end_of_the_socket)
 
 /* ── refused system calls ────────────────────────────────────────────────────────────────────── */
 
-/* Let @host listen at a pipe that always has something, as for a tool that goes on and on. The
- * kernel has no refused call there. */
+/* Let @host listen at a pipe with a byte in it, as if a refused call were waiting. */
 static int begin_refusals(void)
 {
 	int pipes[2];
@@ -700,7 +697,6 @@ static int begin_refusals(void)
 	return pipes[1];
 }
 
-/* A host that is ending cannot be held. */
 Test(receive, gives_up_the_listener_of_a_host_that_loops_over_refused_calls)
 {
 	uint32_t most = 0;

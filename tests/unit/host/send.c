@@ -28,7 +28,7 @@ static void do_nothing(void *data)
 	(void)data;
 }
 
-/* A host that has loaded its toolbox, and room for two calls. */
+/* A host with a loaded toolbox, and room for two calls. */
 static void set_up(void)
 {
 	int ends[2];
@@ -259,7 +259,6 @@ Test(send, keeps_messages_up_to_a_limit)
 	cr_expect_eq(n_relieved, 0);
 }
 
-/* A host that carries calls takes them until it has much to read. */
 Test(send, tells_when_a_host_has_read_what_was_too_much)
 {
 	cleanup_free char *text = malloc(2 * HOST_FULL_BYTES);

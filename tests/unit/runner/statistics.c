@@ -110,7 +110,6 @@ Test(cooldowns, run_from_the_last_end_of_a_tool)
 	cr_expect_null(cooldowns.ended_ns);
 }
 
-/* A host that cannot be started is tried again and again. */
 Test(troubles, are_logged_once_in_a_minute)
 {
 	static const char line[] = "WARN  Toolbox box: its host cannot be started (/bin/x): ";
