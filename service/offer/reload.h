@@ -134,7 +134,7 @@ void reload_begin(struct reload *reload);
  * the log has a line, whatever has changed. */
 void reload_ask_again(struct reload *reload);
 
-/* Begin a reload that asks interpreters again, but has no line in the log for its own sake, at most
+/* Begin a reload and ask interpreters again, without a line in the log for its own sake, at most
  * once in a few seconds. */
 void reload_refresh(struct reload *reload);
 

@@ -167,7 +167,7 @@ static int write_valid_result(struct call *call, const struct call_result *resul
 	return -1;
 }
 
-/* Return the time that is over. @result: the call has timed out. */
+/* Return the time of @result, a timeout, else the deadline of @call. */
 static uint64_t passed_ms(const struct call *call, const struct call_result *result)
 {
 	return result->timeout_ms ? result->timeout_ms : call->timeout_ms;
