@@ -268,3 +268,68 @@ Test(native_check, holds_a_length_against_the_integer_that_says_it)
 	strcpy(arguments + 6 + 127, "x\"}");
 	cr_expect_str_eq(refusal_in(object, arguments), "must have at most 127 bytes, not 128");
 }
+
+/* A struct `entry`, whose `name` has 5 bytes with its NUL. */
+#define ENTRY(more)                                                                                \
+	"{\"symbol\":\"f\",\"parameters\":[{\"name\":\"a\",\"type\":\"struct\",\"struct\":"        \
+	"\"entry\"" more "}],\"structs\":{\"point\":{\"fields\":[{\"name\":\"x\",\"type\":"        \
+	"\"i32\"}]},\"entry\":{\"fields\":[{\"name\":\"id\",\"type\":\"u8\",\"required\":true},"   \
+	"{\"name\":\"name\",\"type\":\"str\",\"count\":5},"                                        \
+	"{\"name\":\"note\",\"type\":\"str\",\"nullable\":true},"                                  \
+	"{\"name\":\"digest\",\"type\":\"bytes\",\"count\":3},"                                    \
+	"{\"name\":\"sizes\",\"type\":\"i16\",\"count\":3},"                                       \
+	"{\"name\":\"at\",\"type\":\"struct\",\"struct\":\"point\"},"                              \
+	"{\"name\":\"corners\",\"type\":\"struct\",\"struct\":\"point\",\"count\":2},"             \
+	"{\"name\":\"handle\",\"type\":\"handle\"}]}}}"
+
+Test(native_check, lets_structs_pass_whose_fields_pass)
+{
+	static const char *const rows[][2] = {
+		{"{\"id\":1}", ""},
+		{"{\"\\u0069d\":1,\"name\":\"abcd\",\"note\":null,\"digest\":\"AAAA\",\"sizes\":"
+		 "[1,-2,3],\"at\":{},\"corners\":[{},{\"x\":1}]}",
+			""},
+		{"{\"id\":1,\"name\":\"\",\"digest\":\"\",\"sizes\":[],\"corners\":[]}", ""},
+		{"[]", "must be an object"},
+		{"null", "must be an object"},
+		{"{}", "must be an object with 'id'"},
+		{"{\"id\":256}", "must be an object whose 'id' must be an integer from 0 to 255"},
+		{"{\"id\":1,\"size\":1}",
+			"must be an object without 'size', which 'entry' has not"},
+		{"{\"id\":1,\"\":1}", "must be an object without '', which 'entry' has not"},
+		{"{\"id\":1,\"handle\":1}",
+			"must be an object without 'handle', which 'entry' has not"},
+		{"{\"id\":1,\"name\":\"abcde\"}",
+			"must be an object whose 'name' must have at most 4 bytes, not 5"},
+		{"{\"id\":1,\"name\":null}", "must be an object whose 'name' must be a string"},
+		{"{\"id\":1,\"note\":5}",
+			"must be an object whose 'note' must be a string or null"},
+		{"{\"id\":1,\"digest\":\"AAAAAA==\"}",
+			"must be an object whose 'digest' must have at most 3 bytes, not 4"},
+		{"{\"id\":1,\"sizes\":[1,2,3,4]}",
+			"must be an object whose 'sizes' must be an array of at most 3 elements"},
+		{"{\"id\":1,\"sizes\":1}",
+			"must be an object whose 'sizes' must be an array of at most 3 elements"},
+		{"{\"id\":1,\"sizes\":[1,2,32768]}",
+			"must be an object whose 'sizes' must be an array whose element 2 must be "
+			"an integer from -32768 to 32767"},
+		{"{\"id\":1,\"corners\":[{},{\"y\":1}]}",
+			"must be an object whose 'corners' must be an array whose element 1 must "
+			"be an object without 'y', which 'point' has not"},
+		{"{\"id\":1,\"at\":{\"x\":null}}",
+			"must be an object whose 'at' must be an object whose 'x' must be an "
+			"integer from -2147483648 to 2147483647"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		char arguments[256];
+		const char *words;
+
+		snprintf(arguments, sizeof(arguments), "{\"a\":%s}", rows[i][0]);
+		words = refusal_in(ENTRY(""), arguments);
+		cr_expect_str_eq(words, rows[i][1], "%s: %s", rows[i][0], words);
+	}
+	cr_expect_str_eq(refusal_in(ENTRY(",\"nullable\":true"), "{\"a\":null}"), "");
+	cr_expect_str_eq(
+		refusal_in(ENTRY(",\"nullable\":true"), "{\"a\":1}"), "must be an object or null");
+}
