@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
+#include <errno.h>
 
 #include "../scratch.h"
 #include "manifest/folders.h"
+#include "scarce.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
 
@@ -172,4 +174,105 @@ Test(folders, name_the_links_in_them)
 	expect_listed("low/a.json ");
 	cr_assert_eq(listing.links.n_items, 1);
 	cr_expect_str_eq(listing.links.items[0], scratch_path("low/_own"));
+}
+
+Test(folders, know_a_stray_by_its_first_bytes)
+{
+	static const struct {
+		const char *text;
+		bool is_stray;
+	} rows[] = {
+		{"#!/bin/sh\n# description: a", true},
+		{"#!/usr/bin/node\n// description: a", true},
+		{"#!/usr/bin/lua\n-- description: a", true},
+		{"#!/bin/sh\n#description: a", false},
+		{"#!/bin/sh # description: a", false},
+		{"# description: a\n# description: b", false},
+		{"\n#!/bin/sh\n# description: a", false},
+		{"# toolbox: python\n", true},
+		{"# toolbox: python", false},
+		{"# toolbox: pythox\n", false},
+		{"\n# toolbox: python\n", false},
+		{"#!", false},
+		{"", false},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		scratch_write("low/file", rows[i].text);
+		expect_listed("");
+		cr_expect_eq(listing.strays.n_items, rows[i].is_stray, "%s", rows[i].text);
+	}
+}
+
+Test(folders, look_for_the_words_of_a_stray_in_4096_bytes)
+{
+	static const char words[] = "\n# description:";
+	char text[4096 + sizeof(words)] = "#!/bin/sh";
+
+	for (size_t more = 0; more < 2; more++) {
+		memset(text + strlen("#!/bin/sh"), 'x', 4096);
+		memcpy(text + 4096 - strlen(words) + more, words, sizeof(words));
+		scratch_write("low/file", text);
+		expect_listed("");
+		cr_expect_eq(listing.strays.n_items, more == 0);
+	}
+}
+
+Test(folders, name_a_hundred_strays)
+{
+	char name[32];
+
+	for (unsigned int i = 0; i <= FOLDERS_STRAYS_MAX; i++) {
+		snprintf(name, sizeof(name), "low/%03u", i);
+		scratch_write(name, "# toolbox: python\n");
+	}
+	expect_listed("");
+	cr_expect_eq(listing.strays.n_items, FOLDERS_STRAYS_MAX);
+	for (size_t i = 1; i < listing.strays.n_items; i++)
+		cr_expect_lt(strcmp(listing.strays.items[i - 1], listing.strays.items[i]), 0);
+}
+
+Test(folders, of_registrations_have_a_dot_in_their_names)
+{
+	scratch_write("boxes.d/a.json", "");
+	scratch_write("boxes/a.json", "");
+	cr_assert_eq(symlink("boxes.d", scratch_path("link")), 0);
+	cr_assert_eq(symlink("boxes", scratch_path("link.d")), 0);
+	cr_expect(folders_is_registration(scratch_path("boxes.d")));
+	cr_expect(folders_is_registration(scratch_path("boxes.d/")));
+	cr_expect(folders_is_registration(scratch_path("link")), "the name of the folder");
+	cr_expect_not(folders_is_registration(scratch_path("link.d")));
+	cr_expect_not(folders_is_registration(scratch_path("boxes")));
+	cr_expect_not(folders_is_registration(scratch_path("boxes/a.json")));
+	cr_expect_not(folders_is_registration(scratch_path("none.d")));
+}
+
+Test(folders, are_listed_whole_or_memory_is_short)
+{
+	const char *const folders[] = {scratch_path("low"), scratch_path("high")};
+	size_t n = 0;
+
+	scratch_write("low/a.json", "");
+	scratch_write("low/b.json", "");
+	scratch_write("high/a.json", "");
+	scratch_write("high/stray", "# toolbox: python\n");
+	mask("high/b.json");
+	for (; scarce_once_after(n); n++) {
+		int r;
+
+		folders_listing_deinit(&listing);
+		listing = (struct folders_listing){0};
+		r = folders_list(folders, 2, &listing);
+		cr_expect_eq(r, scarce_has_failed() ? -ENOMEM : 0, "%zu: %d", n, r);
+		if (r < 0)
+			continue;
+		cr_expect_eq(listing.n_entries, 1);
+		cr_expect_str_eq(listing.entries[0].path, scratch_path("high/a.json"));
+		cr_expect_eq(listing.strays.n_items, 1);
+		cr_expect_eq(listing.links.n_items, 1);
+		cr_assert_eq(listing.n_masks, 2);
+		cr_expect(listing.masks[0].is_replaced);
+		cr_expect_not(listing.masks[1].is_replaced);
+	}
+	cr_expect_gt(n, 10);
 }

@@ -189,6 +189,13 @@ Test(manifest_listed, names_three_mistakes_in_a_schema_and_counts_the_others)
 		"%s", found.items[0].text);
 	cr_expect_str_eq(
 		found.items[3].text, "the tool 'a': 2 further mistakes are left out of its schema");
+	cr_assert_eq(take("", "{'list':[{'name':'a','inputSchema':{'type':'object','properties':{"
+			      "'a':{'minimum':'x'},'b':{'minimum':'x'},'c':{'minimum':'x'},"
+			      "'d':{'minimum':'x'}}}}]}"),
+		0);
+	cr_assert_eq(found.n_items, 4);
+	cr_expect_str_eq(
+		found.items[3].text, "the tool 'a': 1 further mistake is left out of its schema");
 }
 
 Test(manifest_listed, has_another_digest_for_another_list)

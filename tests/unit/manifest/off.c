@@ -2,12 +2,15 @@
 #include "manifest/off.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "../scratch.h"
 #include "manifest/dropin/dropins.h"
+#include "scarce.h"
 
 /* Manifests of toolboxes that are off: of "box" by the configuration, or by the manifest. */
 
@@ -170,6 +173,74 @@ Test(off, has_a_file_that_can_be_read)
 	cr_assert_eq(symlink("real", path), 0);
 	cr_expect_eq(read_box(), 0, "a link is as good as the file");
 	cr_expect(package && package->is_left_out);
+}
+
+Test(off, has_an_id_of_128_characters_and_no_longer_one)
+{
+	char id[130];
+	char text[256];
+
+	for (size_t size = 128; size <= 129; size++) {
+		memset(id, 'a', size);
+		id[size] = '\0';
+		off_id = id;
+		snprintf(text, sizeof(text), "{'kind':'plugin','toolbox_id':'%s','tools':7}", id);
+		if (size == 128)
+			expect_unread(text, id);
+		else
+			expect_refused(text);
+	}
+}
+
+Test(off, has_as_much_as_can_be_read)
+{
+	static const struct {
+		const char *more;
+		const char *description; /* NULL: none */
+		enum sandbox_class class;
+	} rows[] = {
+		{",'description':''", "", SANDBOX_COMPUTE},
+		{",'description':'a \\u0062'", "a b", SANDBOX_COMPUTE},
+		{",'description':'\\ud800'", NULL, SANDBOX_COMPUTE},
+		{",'description':null", NULL, SANDBOX_COMPUTE},
+		{",'sandbox':{'class':'none'}", NULL, SANDBOX_NONE},
+		{",'sandbox':{'read':[{'class':'none'}],'class':'command'}", NULL, SANDBOX_COMMAND},
+		{",'sandbox':{'class':7}", NULL, SANDBOX_COMPUTE},
+		{",'sandbox':{'class':'none','class':'net'}", NULL, SANDBOX_COMPUTE},
+		{",'sandbox':'none'", NULL, SANDBOX_COMPUTE},
+		{",'sandbox':{}", NULL, SANDBOX_COMPUTE},
+	};
+	char text[256];
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const char *description;
+
+		snprintf(text, sizeof(text), "{'kind':'plugin'%s}", rows[i].more);
+		expect_unread(text, "box");
+		description = package->toolboxes[0]->description;
+		cr_expect_str_eq(description ? description : "none",
+			rows[i].description ? rows[i].description : "none", "%s", text);
+		cr_expect_eq(package->sandbox.class, rows[i].class, "%s", text);
+		cr_expect_eq(package->limits.workers, 1);
+	}
+}
+
+Test(off, is_known_or_memory_is_short)
+{
+	size_t n = 0;
+
+	scratch_write_json("box.json",
+		"{'kind':'plugin','enabled':false,'description':'a \\u0062','tools':7}");
+	for (; scarce_once_after(n); n++) {
+		int r = read_box();
+
+		cr_expect_eq(r, scarce_has_failed() ? -ENOMEM : 0, "%zu: %d", n, r);
+		if (r < 0)
+			continue;
+		cr_expect_str_eq(package->toolboxes[0]->description, "a b");
+		cr_expect_str_eq(package->off, "disabled by its manifest; toolboxctl enable box");
+	}
+	cr_expect_gt(n, 5);
 }
 
 /* ── folders of programs ─────────────────────────────────────────────────────────────────────── */
