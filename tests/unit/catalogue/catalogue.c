@@ -218,6 +218,7 @@ Test(catalogue, suggests_the_nearest_toolbox_that_offers_a_tool)
 		const char *suggested; /* NULL: none is near */
 	} rows[] = {{"light", "lights"}, {"lightin", "lighting"}, {"Timer", "timer"},
 		{"aalendar", "calendar"}, {"calender", "calendar"}, {"zimer", "timer"},
+		{"zalendar", "calendar"}, {"aimer", "timer"}, {"aights", "lights"},
 		{"musik", "music"}, {"music", "music"}, {"weather", NULL}, {"", NULL}};
 	struct toolbox *toolboxes[6];
 

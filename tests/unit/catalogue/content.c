@@ -67,3 +67,25 @@ Test(content, has_the_author_s_schema_as_it_was)
 	expect_read("{\"type\":\"object\",\"x\":1.10}");
 	expect_read("{\"$id\":\"https://a.example/b\",\"type\":\"object\"}");
 }
+
+Test(content, is_a_schema_within_another_without_a_name_of_its_own)
+{
+	static const char *const names[] = {"$schema", "$id", "title", "description"};
+	static const char *const authors[] = {NULL, "{}"};
+
+	for (size_t i = 0; i < 2; i++) {
+		cleanup(buffer_deinit) struct buffer text = {0};
+		cleanup(json_tape_cleanup) struct json_tape tape = {0};
+		uint32_t required;
+
+		content_schema_write(authors[i], &text);
+		cr_assert_eq(json_tape_read(&tape, text.data, text.size, 64, NULL), 0);
+		for (size_t k = 0; k < sizeof(names) / sizeof(*names); k++)
+			cr_expect_eq(json_find(&tape, 0, names[k]), JSON_NONE, "%s", names[k]);
+		cr_expect_neq(json_find(&tape, 0, "type"), JSON_NONE);
+		required = json_find(&tape, 0, "required");
+		cr_expect_eq(json_count(&tape, required), authors[i] ? 2 : 1);
+		cr_expect_neq(
+			json_find(&tape, json_find(&tape, 0, "properties"), "content"), JSON_NONE);
+	}
+}

@@ -109,6 +109,8 @@ Test(model_schema, merges_the_values_of_one_parameter)
 		{"{'properties':{'a':{'title':'A'}},'oneOf':[{'properties':{'a':{'type':'string'}}}"
 		 "]}",
 			"{'type':'object','properties':{'a':{'title':'A'}}}"},
+		{"{'properties':{'a':{'title':'A'}},'oneOf':[{'properties':{'a':{'const':2}}}]}",
+			"{'type':'object','properties':{'a':{'title':'A','enum':[2]}}}"},
 		{"{'properties':{'a':{'const':1}},'oneOf':[{'properties':{'a':{'const':2}}}]}",
 			"{'type':'object','properties':{'a':{'const':1}}}"},
 		{"{'allOf':[{'properties':{'a':{}}},{'properties':{'a':{'type':'string'}}}],'anyOf'"
@@ -241,4 +243,78 @@ Test(model_schema, is_strict_where_every_property_is_required_and_no_other_allow
 	cr_expect_not(is_strict(STRICT("'a':true", "'a'")));
 	cr_expect_not(is_strict(STRICT("'a':{'oneOf':[{'type':'null'}]}", "'a'")));
 	cr_expect_not(is_strict(STRICT("'a':{'type':'array','items':{'type':'object'}}", "'a'")));
+}
+
+Test(model_schema, may_be_the_schema_itself)
+{
+	static const struct {
+		const char *schema;
+		bool is_same;
+	} rows[] = {
+		{"{'type':'object','properties':{}}", true},
+		{"{'type':'object','properties':{},'$comment':'c'}", true},
+		{"{'type':'object','properties':{},'required':[],'title':'t'}", true},
+		{"{'type':'object','properties':{},'$schema':'x'}", false},
+		{"{'type':'object','properties':{},'not':{}}", false},
+		{"{'type':'object'}", false},
+		{"{'type':'object','properties':[]}", false},
+		{"{'properties':{}}", false},
+		{"{'type':['object'],'properties':{}}", false},
+		{"{'type':'object','properties':{},'allOf':[]}", false},
+		{"{'type':'object','properties':{},'if':{}}", false},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		cleanup_free char *schema = quoted(rows[i].schema);
+		cleanup(buffer_deinit) struct buffer text = {0};
+
+		cr_expect_eq(
+			model_schema_write(schema, &text), rows[i].is_same, "%s", rows[i].schema);
+	}
+}
+
+/* Return whether the form of a root with @n parts @part, numbered where they have a %u, between
+ * @before and @after, has @words. */
+static bool has_in_form(
+	unsigned int n, const char *before, const char *part, const char *after, const char *words)
+{
+	cleanup(buffer_deinit) struct buffer schema = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup_free char *json = NULL;
+
+	buffer_append_string(&schema, before);
+	for (unsigned int i = 0; i < n; i++) {
+		buffer_append_string(&schema, i > 0 ? "," : "");
+		for (const char *at = part; *at; at++)
+			if (*at == '#')
+				buffer_printf(&schema, "%u", i);
+			else
+				buffer_append_char(&schema, *at);
+	}
+	buffer_append_string(&schema, after);
+	json = quoted(buffer_terminate(&schema));
+	model_schema_write(json, &text);
+	return strstr(buffer_terminate(&text), words) != NULL;
+}
+
+Test(model_schema, merges_so_many_parts_and_names_and_no_more)
+{
+	static const struct {
+		unsigned int most;
+		const char *before;
+		const char *part; /* with its number for # */
+		const char *after;
+		const char *words;
+	} rows[] = {
+		{1022, "{'allOf':[", "{}", ",{'properties':{'a':{}}}]}", "\"a\""},
+		{1024, "{'allOf':[{'properties':{", "'p#':{}", "}}]}", "\"p0\""},
+		{1024, "{'allOf':[{'properties':{'a':{}},'required':[", "'p#'", "]}]}", "\"p0\""},
+		{255, "{'allOf':[", "{'properties':{'a':{'minimum':#}}}", "]}", "\"minimum\""},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		for (unsigned int more = 0; more < 2; more++)
+			cr_expect_eq(has_in_form(rows[i].most + more, rows[i].before, rows[i].part,
+					     rows[i].after, rows[i].words),
+				more == 0, "%zu: %u more", i, more);
 }
