@@ -368,6 +368,35 @@ Test(gate, takes_programs_by_what_they_print)
 	cr_expect_str_eq(told.data, "");
 }
 
+Test(gate, holds_a_result_against_its_schema)
+{
+	scratch_write_json("boxes/say.json",
+		"{'kind':'command','risk':'read','gate':'examples','tools':[{'name':'say',"
+		"'output_schema':{'type':'object','required':['n'],'properties':{'n':{'type':"
+		"'integer'}}},'examples':[{'args':{}}],'command':{'shell':'cat said','output':"
+		"'json'}}]}");
+	scratch_write_json("boxes/said", "{'n':'x'}");
+	load();
+	expect_closed("error: its gate is closed: example 1 of 'say', {}: /n: must be an integer, "
+		      "not the string \"x\". Result: n (an integer, required)\n");
+	scratch_write_json("boxes/said", "{'n':3}");
+	asks = true;
+	load();
+	cr_expect(offered(), "%s", told.data);
+}
+
+Test(gate, passes_no_larger_arguments_than_calls_have)
+{
+	config.limits.args_bytes = strlen("{\"x\":4}");
+	load_box(BOX(READS, SQRT(ROOT("4", "2"))));
+	cr_expect(offered(), "%s", told.data);
+	load_box(BOX(READS, SQRT(ROOT("16", "4"))));
+	cr_expect(
+		strstr(told.data, "error: its gate is closed: example 1 of 'root', {\"x\":16}: its "
+				  "arguments are larger than calls may have\n"),
+		"%s", told.data);
+}
+
 /* A load that is given up ends its processes. */
 Test(gate, is_left_in_the_middle)
 {

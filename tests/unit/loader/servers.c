@@ -16,8 +16,9 @@
 
 /*
  * Servers, alone and in lists. In the place of the host runs a shell script: it notes in the file
- * `asked` for which server, prints ID.log, and sends ID.told as the tools of the server, or
- * ID.refused as a refusal. Without both it waits for ever.
+ * `asked` for which server, prints ID.log, keeps its LOAD frame in ID.load if this is there, and
+ * sends ID.told as the tools of the server, or ID.refused as a refusal. Without both it waits for
+ * ever.
  */
 
 #define WAIT_MS 60000
@@ -27,6 +28,9 @@ static const char host[] =
 	"cd \"${0%/*}\" || exit 1\n"
 	"echo \"$1\" >>asked\n"
 	"test -e \"$1.log\" && cat \"$1.log\"\n"
+	"take() { dd bs=$1 count=1 iflag=fullblock <&3 2>/dev/null; }\n"
+	"test -e \"$1.load\" && size=$(take 4 | od -An -tu4) && take 12 >load &&\n"
+	"take $((size)) >\"$1.load\"\n"
 	"told=$1.told kind=002\n"
 	"test -e \"$told\" || told=$1.refused kind=003\n"
 	"test -e \"$1.dies\" && exit 7\n"
@@ -137,7 +141,7 @@ static void expect_offered(const char *tools, const char *asked)
 	}
 	cr_expect_str_eq(buffer_terminate(&text), tools, "%s; %s", text.data, reported.data);
 	cr_assert_eq(file_read(scratch_path("asked"), 1000, &ids), 0);
-	cr_expect_eq(ids.size, strlen(asked), "asked: %s", buffer_text(&ids));
+	cr_expect_eq(ids.size, strlen(asked), "asked: %s", buffer_terminate(&ids));
 	for (const char *id = asked; *id; id = strchr(id, '\n') + 1)
 		cr_expect(memmem(ids.data, ids.size, id, strcspn(id, "\n") + 1), "%s", id);
 }
@@ -330,6 +334,28 @@ Test(loader_servers, out_of_reach_for_too_long_are_offered_after_a_new_list)
 	more.defers_servers = false;
 	load();
 	expect_offered("one/add two/sub ", "two\n");
+}
+
+Test(loader_servers, are_asked_in_the_era_that_they_were_known_by)
+{
+	for (int is_legacy = 0; is_legacy < 2; is_legacy++) {
+		cleanup(buffer_deinit) struct buffer frame = {0};
+
+		scratch_write_json(
+			"one.told", is_legacy ? "{'list':[" LISTED("add") "],'legacy':true}"
+					      : "{'list':[" LISTED("add") "]}");
+		write_list(SERVER("one"));
+		more.asks_servers = true;
+		load();
+		cr_expect_eq(package_of("one")->mcp.is_legacy, is_legacy);
+		scratch_write("one.load", "");
+		load();
+		expect_offered("one/add ", "one\n");
+		cr_assert_eq(file_read(scratch_path("one.load"), 10000, &frame), 0);
+		cr_expect_eq(strstr(buffer_terminate(&frame), ",\"legacy\":true}") != NULL, is_legacy,
+			"%s", buffer_terminate(&frame));
+		cr_assert_eq(unlink(scratch_path("one.load")), 0);
+	}
 }
 
 Test(loader_servers, without_tools_make_no_toolbox)
