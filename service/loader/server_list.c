@@ -45,7 +45,10 @@ int server_list_read(struct load_job *job, const struct mcp_server_entry *entry,
 	if (r != 0)
 		return r;
 	(*ret_package)->is_entry = true;
-	return origins_copy(&(*ret_package)->definition, origin);
+	r = origins_copy(&(*ret_package)->definition, origin);
+	if (r < 0)
+		package_unref(take_ptr(*ret_package));
+	return r;
 }
 
 int server_list_keep(struct load_job *job)

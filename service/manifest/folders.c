@@ -270,10 +270,9 @@ int folders_list(const char *const *folders, size_t n_folders, struct folders_li
 
 bool folders_is_registration(const char *path)
 {
-	cleanup_free char *resolved = realpath(path, NULL);
-	const char *slash = resolved ? strrchr(resolved, '/') : NULL;
+	char resolved[PATH_MAX];
 	struct stat status;
 
-	return slash && stat(resolved, &status) == 0 && S_ISDIR(status.st_mode) &&
-	       strchr(slash + 1, '.');
+	return realpath(path, resolved) && stat(resolved, &status) == 0 &&
+	       S_ISDIR(status.st_mode) && strchr(strrchr(resolved, '/'), '.');
 }

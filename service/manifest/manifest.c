@@ -740,7 +740,10 @@ static int read_array(struct manifest_reader *reader, const char *path,
 		return r;
 	(*ret_package)->stamp = stamp;
 	(*ret_package)->digest = digest_bytes(DIGEST_SEED, bytes.data, bytes.size);
-	return origins_take(&(*ret_package)->definition, path, &stamp, bytes.data, bytes.size);
+	r = origins_take(&(*ret_package)->definition, path, &stamp, bytes.data, bytes.size);
+	if (r < 0)
+		package_unref(take_ptr(*ret_package));
+	return r;
 }
 
 /* Refuse a list of servers as another program keeps it: what its members mean is not known. */

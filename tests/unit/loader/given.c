@@ -2,11 +2,13 @@
 #include "loader/operator/job_checks.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "../scratch.h"
 #include "loader/loader.h"
+#include "scarce.h"
 #include "util/cleanup.h"
 
 /* Loads of given files, and what the manifest and the configuration together do not allow. */
@@ -199,4 +201,77 @@ Test(loader_given, starts_no_program_in_a_class_without_programs)
 	expect_refused(LINE("f"), expected);
 	said.sandbox.class = SANDBOX_COMMAND;
 	expect_offered("box.json", NULL, "box/f ");
+}
+
+/* ── memory that is short ────────────────────────────────────────────────────────────────────── */
+
+static int status;
+static bool defers; /* no server is asked */
+
+static void take_any(void *data, struct catalogue *made, struct policy *policy, int error)
+{
+	(void)data;
+	policy_free(policy);
+	catalogue_free(catalogue);
+	catalogue = made;
+	status = error;
+	loop_stop(loop);
+}
+
+/* Load boxes.d once for each allocation that fails: the load fails as a whole, or offers
+ * @offered. */
+static void expect_all_or_a_shortage(const char *offered)
+{
+	char path[sizeof(scratch_folder) + 16];
+	const char *const files[] = {path};
+	struct loader_options options = {
+		.config = &config, .host_program = TEST_HOST_PROGRAM, .defers_servers = defers};
+	size_t n = 0;
+
+	snprintf(path, sizeof(path), "%s/boxes.d", scratch_folder);
+	for (; scarce_once_after(n); n++) {
+		cleanup(buffer_deinit) struct buffer text = {0};
+		bool has_failed;
+		int r;
+
+		catalogue_free(catalogue);
+		catalogue = NULL;
+		buffer_reset(&reported);
+		status = 0;
+		r = loader_start_files(
+			loop, &options, files, 1, take_problem, take_any, NULL, &loader);
+		if (r == 0)
+			r = loop_run(loop, WAIT_MS);
+		has_failed = scarce_has_failed();
+		r = r ? r : status > 0 ? 0 : status;
+		if (has_failed && r == -ENOMEM)
+			continue;
+		cr_assert_eq(r, 0, "%zu: %d", n, r);
+		for (size_t i = 0; i < catalogue_n_tools(catalogue); i++)
+			buffer_printf(&text, "%s/%s ", catalogue_tool(catalogue, i)->toolbox->id,
+				catalogue_tool(catalogue, i)->name);
+		cr_expect_str_eq(buffer_terminate(&text), offered, "%zu: %s; %s; %zu failures", n,
+			text.data, buffer_terminate(&reported), catalogue_n_failures(catalogue));
+	}
+	cr_expect_gt(n, 50);
+}
+
+Test(loader_given, is_all_loaded_or_memory_is_short)
+{
+	scratch_write_json("boxes.d/a.json", LINE("f"));
+	scratch_write_json("boxes.d/b.json", REBOOT(""));
+	write_program("boxes.d/home/bell");
+	scratch_write_json("boxes.d/home.json", "{'kind':'command','risk':'write'}");
+	expect_all_or_a_shortage("a/f b/t home/bell ");
+}
+
+/* A server in a list is not asked here: its tools come later. */
+Test(loader_given, has_each_server_of_a_list_or_memory_is_short)
+{
+	scratch_write_json("boxes.d/list.json", "{'mcpServers':{'one':{'command':'/bin/true'},"
+						"'two':{'command':'x','disabled':true}}}");
+	scratch_write_json("boxes.d/b.json", REBOOT(""));
+	defers = true;
+	expect_all_or_a_shortage("b/t ");
+	cr_expect_eq(catalogue_n_skipped(catalogue), 2);
 }
