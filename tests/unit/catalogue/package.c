@@ -47,6 +47,8 @@ Test(package, knows_what_its_kind_needs)
 			rows[i].kind == KIND_PYTHON_FILE ? "/file" : "/libraries");
 		row.concurrent = 7;
 		cr_expect_eq(package_capacity(&row), 7, "%zu", i);
+		row.concurrent = 1;
+		cr_expect_eq(package_capacity(&row), 1, "%zu", i);
 	}
 }
 
@@ -264,21 +266,21 @@ Test(package, runs_a_tool_otherwise_where_what_it_runs_with_is_another)
 Test(package, runs_a_program_otherwise_where_its_files_or_variables_are_others)
 {
 	static const char box[] = "{'kind':'command','cwd':'.','tools':[{'name':'f','command':"
-				  "{'argv':['./run','x.sh']}}]}";
-	static const char *const files[] = {"run", "x.sh"};
+				  "{'argv':['./run','x.sh','./y.sh']}}]}";
+	static const char *const files[] = {"run", "x.sh", "y.sh"};
 	unsigned char run[ORIGIN_DIGEST_BYTES];
 
-	for (size_t i = 0; i < 3; i++) {
-		manifest_write("run", "one");
-		manifest_write("x.sh", "one");
-		cr_assert_eq(chmod(manifest_path("run"), 0700), 0);
-		cr_assert_eq(chmod(manifest_path("x.sh"), 0700), 0);
+	for (size_t i = 0; i <= ARRAY_SIZE(files); i++) {
+		for (size_t k = 0; k < ARRAY_SIZE(files); k++) {
+			manifest_write(files[k], "one");
+			cr_assert_eq(chmod(manifest_path(files[k]), 0700), 0);
+		}
 		read_good(box);
 		memcpy(run, package->tools[0]->run, sizeof(run));
-		if (i < 2)
+		if (i < ARRAY_SIZE(files))
 			manifest_write(files[i], "two");
 		read_good(box);
-		if (i == 2) {
+		if (i == ARRAY_SIZE(files)) {
 			package->environment = calloc(1, sizeof("A=b\0"));
 			cr_assert(package->environment);
 			memcpy(package->environment, "A=b", strlen("A=b"));

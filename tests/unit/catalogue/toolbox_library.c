@@ -107,6 +107,23 @@ Test(toolbox_library, is_unchanged_as_long_as_its_bytes_are)
 	cr_expect_not(toolbox_library_is_unchanged(&library));
 }
 
+Test(toolbox_library, is_read_to_its_last_byte)
+{
+	char bytes[20001];
+
+	memset(bytes, 'x', sizeof(bytes));
+	for (size_t at = 0; at < sizeof(bytes) - 1; at += 4999) {
+		bytes[sizeof(bytes) - 1] = '\0';
+		scratch_write("x.so", bytes);
+		look_at("x.so");
+		cr_expect(toolbox_library_is_unchanged(&library));
+		bytes[at] = 'y';
+		replace("x.so", bytes);
+		cr_expect_not(toolbox_library_is_unchanged(&library), "byte %zu", at);
+		bytes[at] = 'x';
+	}
+}
+
 Test(toolbox_library, is_copied_unless_it_looks_for_others_beside_itself)
 {
 	scratch_write("x.so", "code");
