@@ -190,7 +190,7 @@ static bool is_excused(const struct load_job *job, const char *pointer)
 	return job->package && job->package->python.is_auto && strcmp(pointer, "/python") == 0;
 }
 
-/* Write the place in the file of @job that @pointer, a place of its manifest, means. */
+/* Write the place in the file of @job for @pointer, a place of its manifest. */
 static void write_place(const struct load_job *job, const char *pointer, struct buffer *out)
 {
 	static const char server[] = "/mcp";

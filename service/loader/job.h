@@ -39,7 +39,7 @@ struct load_job {
 	/* the registered folder around the manifest; NULL: the manifest is registered itself */
 	char *folder;
 	char *id;     /* the id of a member toolbox, or of a server in a list; else NULL */
-	char *server; /* the key of that server in its file; else NULL */
+	char *server; /* the server's key in its file; else NULL */
 	bool is_folder;
 	bool is_overlay;         /* the manifest overlays the programs of the folder beside it */
 	char *overlay;           /* the overlay inside a folder of programs; or NULL */
@@ -126,7 +126,7 @@ bool load_jobs_have_id(const struct load_jobs *jobs, const char *id);
 void load_job_set_package(struct load_job *job, struct package *package);
 
 /* Add the mistake @text to @job, about the place @pointer of its manifest: for a server of a list,
- * the manifest that its entry in the file means. */
+ * the manifest of its entry in the file. */
 void load_job_report(struct load_job *job, enum diagnostic_severity severity, const char *pointer,
 	const char *text);
 

@@ -103,7 +103,7 @@ Test(model_schema, merges_the_values_of_one_parameter)
 		 "]}",
 			"{'type':'object','properties':{'a':{'anyOf':[{'const':'x'},{'type':'null'}"
 			"]}}}"},
-		/* parts that all have, and parts that some have */
+		/* values in all parts, and in some */
 		{"{'properties':{'a':{}},'oneOf':[{'properties':{'a':{'type':'string'}}}]}",
 			"{'type':'object','properties':{'a':{'type':'string'}}}"},
 		{"{'properties':{'a':{'title':'A'}},'oneOf':[{'properties':{'a':{'type':'string'}}}"

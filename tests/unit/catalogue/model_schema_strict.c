@@ -10,7 +10,7 @@
 #include "util/buffer.h"
 #include "util/cleanup.h"
 
-/* The schemas that the strict mode of OpenAI takes. JSON is written with ' in place of ". */
+/* Schemas for the strict mode of OpenAI. JSON is written with ' in place of ". */
 
 static bool is_strict(const char *text)
 {

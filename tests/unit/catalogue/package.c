@@ -12,7 +12,7 @@
 #include "scarce.h"
 #include "util/array.h"
 
-/* A package: what its hosts need, and which packages may share a host. */
+/* A package: the needs of its hosts, and hosts of several packages. */
 
 TestSuite(package, .init = manifest_set_up, .fini = manifest_tear_down, .timeout = 60);
 

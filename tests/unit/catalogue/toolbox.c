@@ -16,7 +16,7 @@
 
 TestSuite(toolbox, .init = manifest_set_up, .fini = manifest_tear_down, .timeout = 60);
 
-/* A tool that runs the file `run` with the script x.sh, beside a file of its folder. */
+/* A tool running the file `run` with the script x.sh, beside a file of its folder. */
 #define COMMAND(more)                                                                              \
 	"{'kind':'command','tools':[{'name':'f','command':{'argv':['./run','x.sh']" more "}}]}"
 

@@ -433,7 +433,7 @@ Test(config_http, keeps_its_addresses_and_whether_they_have_tls)
 	}
 }
 
-/* ── a configuration that is read again ──────────────────────────────────────────────────────── */
+/* ── a configuration read again ──────────────────────────────────────────────────────────── */
 
 Test(config_http, may_replace_one_in_reach_of_others_only_with_tokens_and_tls)
 {

@@ -203,7 +203,7 @@ Test(loader_given, starts_no_program_in_a_class_without_programs)
 	expect_offered("box.json", NULL, "box/f ");
 }
 
-/* ── memory that is short ────────────────────────────────────────────────────────────────────── */
+/* ── short memory ───────────────────────────────────────────────────────────────────────────── */
 
 static int status;
 static bool defers; /* no server is asked */
@@ -218,7 +218,7 @@ static void take_any(void *data, struct catalogue *made, struct policy *policy, 
 	loop_stop(loop);
 }
 
-/* Load boxes.d once for each allocation that fails: the load fails as a whole, or offers
+/* Load boxes.d once for each failing allocation: the load fails as a whole, or offers
  * @offered. */
 static void expect_all_or_a_shortage(const char *offered)
 {

@@ -340,6 +340,7 @@ Test(loader_servers, are_asked_in_the_era_that_they_were_known_by)
 {
 	for (int is_legacy = 0; is_legacy < 2; is_legacy++) {
 		cleanup(buffer_deinit) struct buffer frame = {0};
+		bool is_told;
 
 		scratch_write_json(
 			"one.told", is_legacy ? "{'list':[" LISTED("add") "],'legacy':true}"

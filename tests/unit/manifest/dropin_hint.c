@@ -6,7 +6,7 @@
 
 #include "util/array.h"
 
-/* Comments that look as if they defined something. */
+/* Comments like definitions. */
 
 #define PARAM   "# param NAME TYPE DESCRIPTION"
 #define RISK    "# risk: read, write or execute"

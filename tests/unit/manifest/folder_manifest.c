@@ -11,7 +11,7 @@
 #include "scarce.h"
 #include "util/cleanup.h"
 
-/* The manifest of a folder that may also be a folder of programs. */
+/* The manifest of a folder, perhaps of programs. */
 
 TestSuite(folder_manifest, .init = manifest_set_up, .fini = manifest_tear_down);
 

@@ -10,7 +10,7 @@
 #include "util/array.h"
 #include "util/cleanup.h"
 
-/* The properties that a schema has by its own words. JSON is written with ' in place of ". */
+/* The properties in a schema's own words. JSON is written with ' in place of ". */
 
 /* A schema, read; the tape refers to the text. */
 struct schema {

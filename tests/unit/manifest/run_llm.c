@@ -6,7 +6,7 @@
 
 #include "manifest_fixture.h"
 
-/* The key run_llm of a tool, and the schemas that are listed and checked. */
+/* The key run_llm of a tool, and the listed and the checked schema. */
 
 TestSuite(manifest_run_llm, .init = manifest_set_up, .fini = manifest_tear_down);
 

@@ -120,7 +120,7 @@ static int take_listed(const struct json_tape *tape)
 	return manifest_take_listed(reader, tape, NULL, package, &problems);
 }
 
-/* Take @described as the description of @manifest, once for each allocation that fails. */
+/* Take @described as the description of @manifest, once for each failing allocation. */
 static void expect_all_described(
 	const char *manifest, int (*take)(const struct json_tape *tape), const char *described)
 {
