@@ -378,3 +378,115 @@ Test(native_types, have_limits)
 	buffer_append_string(&text, "]}]}");
 	expect_message(&text, "must be an array of at most 65536 strings, not an array");
 }
+
+/* Expect that the object in @text is read, and forget it. */
+static void expect_good(struct buffer *text)
+{
+	struct native_function function;
+
+	native_read_good(buffer_terminate(text), &function);
+	native_function_deinit(&function);
+	buffer_reset(text);
+}
+
+Test(native_types, may_be_as_large_as_their_limits)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	buffer_append_string(&text, "{\"symbol\":\"f\",\"enums\":{\"e\":{\"first\":0");
+	for (int i = 1; i < 4096; i++)
+		buffer_printf(&text, ",\"n%d\":%d", i, i);
+	buffer_append_string(&text, "}}}");
+	expect_good(&text);
+
+	buffer_append_string(&text, "{\"symbol\":\"f\",\"structs\":{\"s\":{\"fields\":[");
+	for (int i = 0; i < 256; i++)
+		buffer_printf(&text, "%s{\"name\":\"f%d\",\"type\":\"u8\"}", i > 0 ? "," : "", i);
+	buffer_append_string(&text, "],\"size\":256}}}");
+	expect_good(&text);
+
+	buffer_append_string(&text, "{\"symbol\":\"f\",\"structs\":{\"s0\":{\"fields\":[{"
+				    "\"name\":\"x\",\"type\":\"u8\"}]}");
+	for (int i = 1; i < 8; i++)
+		buffer_printf(&text,
+			",\"s%d\":{\"fields\":[{\"name\":\"x\",\"type\":\"struct\",\"struct\":"
+			"\"s%d\"}]}",
+			i, i - 1);
+	buffer_append_string(&text, "}}");
+	expect_good(&text);
+
+	buffer_append_string(&text,
+		"{\"symbol\":\"f\",\"structs\":{\"a\":{\"fields\":[{\"name\":\"x\",\"type\":"
+		"\"bytes\",\"count\":65536}]},\"v\":{\"fields\":[{\"name\":\"x\",\"type\":"
+		"\"bytes\","
+		"\"count\":4096}]},\"p\":{\"fields\":[{\"name\":\"x\",\"type\":\"i8\"}],"
+		"\"partial\":"
+		"true,\"size\":65536}},\"parameters\":[{\"name\":\"a\",\"type\":\"struct\","
+		"\"struct\":"
+		"\"v\",\"by\":\"value\"}]}");
+	expect_good(&text);
+}
+
+Test(native_types, have_numbers_of_64_bits)
+{
+	static const char object[] =
+		"{\"symbol\":\"f\",\"enums\":{\"e\":{\"least\":-9223372036854775808,\"most\":"
+		"18446744073709551615,\"named\":{\"value\":7,\"c\":\"SEVEN\"}}}}";
+	struct native_types *types;
+	struct diagnostics problems = {0};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+
+	native_read_tape(&tape, object);
+	cr_assert_eq(native_types_read(&tape, 0, &types, &problems), 0);
+	cr_assert_eq(types->n_enums, 1);
+	cr_assert_eq(types->enums[0].n_values, 3);
+	cr_expect_eq(types->enums[0].values[0].bits, (uint64_t)INT64_MIN);
+	cr_expect(types->enums[0].values[0].is_negative);
+	cr_expect_eq(types->enums[0].values[1].bits, UINT64_MAX);
+	cr_expect_not(types->enums[0].values[1].is_negative);
+	cr_expect_str_eq(types->enums[0].values[2].c, "SEVEN");
+	cr_expect_eq(types->enums[0].values[2].bits, 7);
+	native_types_free(types);
+}
+
+Test(native_types, have_a_form)
+{
+#define AN_ENUM(value)  "{\"symbol\":\"f\",\"enums\":{\"e\":{\"a\":" value "}}}"
+#define A_STRUCT(value) "{\"symbol\":\"f\",\"structs\":{\"s\":" value "}}"
+	static const char *const rows[][2] = {
+		{"{\"symbol\":\"f\",\"enums\":5}",
+			"must be an object of enums by their names, not 5"},
+		{"{\"symbol\":\"f\",\"structs\":5}",
+			"must be an object of structs by their names, not 5"},
+		{"{\"symbol\":\"f\",\"enums\":{\"e\":5}}",
+			"must be an object of names and numbers, not 5"},
+		{"{\"symbol\":\"f\",\"enums\":{\"e\":{}}}", "must have 1 to 4096 names, not 0"},
+		{AN_ENUM("18446744073709551616"),
+			"must be an integer of at most 64 bits, not 18446744073709551616"},
+		{AN_ENUM("-9223372036854775809"),
+			"must be an integer of at most 64 bits, not -9223372036854775809"},
+		{AN_ENUM("{\"c\":\"A\"}"), "'value' is missing: the number"},
+		{AN_ENUM("{\"value\":1,\"c\":1}"), "must be the number's name in C, not 1"},
+		{A_STRUCT("5"), "must be an object with 'fields', not 5"},
+		{A_STRUCT("{}"), "'fields' is missing: the fields, in order"},
+		{A_STRUCT("{\"fields\":{}}"), "must be an array of fields, not an object"},
+		{A_STRUCT("{\"fields\":[]}"), "must have 1 to 256 fields, not 0"},
+		{A_STRUCT("{\"fields\":[5]}"), "must be an object that describes a field, not 5"},
+		{A_STRUCT("{\"fields\":[{\"name\":\"a\",\"type\":\"i8\"}],\"c\":1}"),
+			"must be the struct's name in C, not 1"},
+		{A_STRUCT("{\"fields\":[{\"name\":\"a\",\"type\":\"i8\"}],\"size\":65537}"),
+			"must be an integer from 1 to 65536"},
+		{A_STRUCT("{\"fields\":[{\"name\":\"a\",\"type\":\"i8\",\"count\":65537}]}"),
+			"must be an integer from 1 to 65536"},
+		{A_STRUCT("{\"fields\":[{\"name\":\"a\",\"type\":\"bytes\",\"count\":65536},"
+			  "{\"name\":\"b\",\"type\":\"i8\"}]}"),
+			"a struct may have 65536 bytes, and 8 structs in one another"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		cleanup(buffer_deinit) struct buffer text = {0};
+
+		buffer_append_string(&text, rows[i][0]);
+		expect_message(&text, rows[i][1]);
+	}
+}
