@@ -300,3 +300,31 @@ Test(ctl_new_skill, refuses_a_command_line_that_cannot_be)
 		expect_complaint(lines[i][1]);
 	}
 }
+
+Test(ctl_new_skill, writes_indented_json_for_all_to_read)
+{
+	static const struct prepared messages[] = {ALIVE, NO_INTENTS,
+		{"a.b.public_api", "{'add':{'help':'Add.','type':'a.b.add'}}", NULL}, {0}};
+	char text[64] = "";
+	struct stat status;
+	FILE *file;
+
+	umask(022);
+	cr_assert_eq(mkdir("sub", 0700), 0);
+	answering_start(messages);
+	cr_assert_eq(command_run(ctl_new, "new --from-skill a.b --json --out sub/x.json"), CTL_DONE,
+		"%s", command_complaints);
+	cr_expect_eq(command_output[strlen(command_output) - 1], '\n');
+	cr_assert_eq(stat("sub/x.json", &status), 0);
+	cr_expect_eq(status.st_mode & 0777, 0644);
+	file = fopen("sub/x.json", "r");
+	cr_assert(file);
+	cr_expect_eq(fread(text, 1, 4, file), 4);
+	cr_expect_str_eq(text, "{\n  ");
+	cr_assert_eq(fseek(file, -3, SEEK_END), 0);
+	cr_expect_eq(fread(text, 1, 3, file), 3);
+	cr_expect_eq(memcmp(text, "\n}\n", 3), 0);
+	fclose(file);
+	expect_command(ctl_new, "new --from-skill a.b --out json", CTL_USAGE, "",
+		"--out must be a file whose name ends in .json, not 'json'\n");
+}

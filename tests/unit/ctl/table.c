@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <locale.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "util/cleanup.h"
@@ -145,5 +146,117 @@ Test(ctl_table, has_styles_only_where_there_are_colours)
 			&out);
 		cr_expect_str_eq(buffer_terminate(&out),
 			is_coloured ? styled : "NAME  COUNT  TEXT\nbad       1\n");
+	}
+}
+
+#define WRITE(table, width)                                                                        \
+	do {                                                                                       \
+		buffer_reset(&out);                                                                \
+		table_write(&(table), width, "", "", &out);                                        \
+		cr_assert(buffer_terminate(&out));                                                 \
+	} while (0)
+
+Test(ctl_table, aligns_numbers_of_its_last_column_to_the_right)
+{
+	static const struct table_column numbers[] = {{"NAME", false}, {"COUNT", true}};
+	cleanup(table_deinit) struct table table = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
+
+	table_init(&table, numbers, 2);
+	table_add(&table, "a");
+	table_add(&table, "1");
+	table_add(&table, "b");
+	table_add(&table, "1234567");
+	cr_expect_eq(table_rows(&table), 2);
+	WRITE(table, 0);
+	cr_expect_str_eq(out.data, "NAME    COUNT\n"
+				   "a           1\n"
+				   "b     1234567\n");
+}
+
+Test(ctl_table, has_a_cell_for_each_member_and_each_time)
+{
+	static const char json[] = "{\"a\":\"x\",\"b\":null}";
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(table_deinit) struct table table = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
+
+	setenv("TZ", "UTC", 1);
+	cr_assert_eq(json_tape_read(&tape, json, strlen(json), 9, NULL), 0);
+	table_init(&table, columns, 3);
+	table_add_member(&table, &tape, 0, "a");
+	table_add_member(&table, &tape, 0, "b");
+	table_add_time(&table, "2020-03-01T10:09:08Z");
+	table_add_member(&table, &tape, 0, "c");
+	table_add_time(&table, "2020-03-01T10:09:08Z.");
+	table_add_time(&table, "yesterday");
+	WRITE(table, 0);
+	cr_expect_str_eq(out.data, "NAME                  COUNT  TEXT\n"
+				   "x                            2020-03-01 10:09\n"
+				   "      2020-03-01T10:09:08Z.  yesterday\n");
+}
+
+/* A line has as many cells as fit into the width. */
+Test(ctl_table, fills_the_lines_of_a_paragraph)
+{
+	static const struct table_column many[] = {
+		{"NAME", false}, {"AB", false}, {"CD", false}, {"EF", false}, {"LAST", false}};
+	static const char *const cells[] = {"a name", "one", "two", "six", "a text"};
+	static const struct {
+		size_t width;
+		const char *expected;
+	} cases[] = {
+		{24, "a name\n  AB one  CD two  EF six\n  LAST a text\n"},
+		{23, "a name\n  AB one  CD two\n  EF six  LAST a text\n"},
+		{21, "a name\n  AB one  CD two\n  EF six  LAST a text\n"},
+		{20, "a name\n  AB one  CD two\n  EF six\n  LAST a text\n"},
+		{15, "a name\n  AB one\n  CD two\n  EF six\n  LAST a text\n"},
+		{13, "a name\n  AB one\n  CD two\n  EF six\n  LAST a text\n"},
+		{12, "a name\n  AB one\n  CD two\n  EF six\n  LAST a\n  text\n"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		cleanup(table_deinit) struct table table = {0};
+		cleanup(buffer_deinit) struct buffer out = {0};
+
+		table_init(&table, many, 5);
+		for (size_t j = 0; j < 5; j++)
+			table_add(&table, cells[j]);
+		WRITE(table, cases[i].width);
+		cr_expect_str_eq(out.data, cases[i].expected, "%zu\n%s", cases[i].width, out.data);
+	}
+}
+
+/* From 24 columns on, and if the others need no more, the last column is wrapped beside them. */
+Test(ctl_table, has_its_last_column_where_there_is_room)
+{
+	static const struct table_column two[] = {{"NAME", false}, {"TEXT", false}};
+	static const char text[] = "words of a text that is long";
+	static const struct {
+		const char *name;
+		size_t width;
+		const char *row;
+	} cases[] = {
+		{"ab", 34, "ab    words of a text that is long\n"},
+		{"ab", 33, "ab    words of a text that is\n      long\n"},
+		{"ab", 30, "ab    words of a text that is\n      long\n"},
+		{"ab", 29, "ab\n    words of a text that is\n    long\n"},
+		{"a name of 23 characters", 50,
+			"a name of 23 characters  words of a text that is\n"
+			"                         long\n"},
+		{"a name of 24 characters!", 51,
+			"a name of 24 characters!\n    words of a text that is long\n"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		cleanup(table_deinit) struct table table = {0};
+		cleanup(buffer_deinit) struct buffer out = {0};
+
+		table_init(&table, two, 2);
+		table_add(&table, cases[i].name);
+		table_add(&table, text);
+		WRITE(table, cases[i].width);
+		cr_expect_str_eq(strchr(out.data, '\n') + 1, cases[i].row, "%zu\n%s",
+			cases[i].width, out.data);
 	}
 }
