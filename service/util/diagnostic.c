@@ -128,8 +128,6 @@ void diagnostics_vadd(struct diagnostics *diagnostics, enum diagnostic_severity 
 	diagnostics->n_errors += severity == DIAGNOSTIC_ERROR;
 	if (!diagnostics_have_room(diagnostics, severity))
 		return;
-	if (diagnostics->n_items == DIAGNOSTICS_MAX)
-		diagnostic_free(&diagnostics->items[--diagnostics->n_items]);
 	own_pointer = pointer ? strdup(pointer) : NULL;
 	if (!own_pointer || vasprintf(&text, format, arguments) < 0)
 		return;
@@ -137,6 +135,8 @@ void diagnostics_vadd(struct diagnostics *diagnostics, enum diagnostic_severity 
 		diagnostics->n_errors -= severity == DIAGNOSTIC_ERROR;
 		return;
 	}
+	if (diagnostics->n_items == DIAGNOSTICS_MAX)
+		diagnostic_free(&diagnostics->items[--diagnostics->n_items]);
 	diagnostics->items[diagnostics->n_items++] = (struct diagnostic){
 		.severity = severity,
 		.line = line,
