@@ -250,3 +250,37 @@ Test(json_value, names_types_as_json_schema_does)
 	cr_assert_str_eq(json_type_name(JSON_ARRAY), "array");
 	cr_assert_str_eq(json_type_name(JSON_OBJECT), "object");
 }
+
+Test(json_value, tells_how_deep_it_is)
+{
+	static const struct {
+		const char *text;
+		uint32_t depth;
+	} rows[] = {{"1", 0}, {"\"[[\"", 0}, {"[]", 1}, {"{}", 1}, {"[1,[2],3]", 2},
+		{"{\"a\":1,\"b\":{}}", 2}, {"[[],[[]],[]]", 3}, {"{\"a\":[{\"b\":1}]}", 3}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		cleanup(json_tape_cleanup) struct json_tape tape = {0};
+
+		cr_assert_eq(json_tape_read(&tape, rows[i].text, strlen(rows[i].text), 8, NULL), 0);
+		cr_expect_not(json_is_deeper(&tape, 0, rows[i].depth), "%s", rows[i].text);
+		cr_expect_not(json_is_deeper(&tape, 0, rows[i].depth + 1), "%s", rows[i].text);
+		if (rows[i].depth > 0)
+			cr_expect(json_is_deeper(&tape, 0, rows[i].depth - 1), "%s", rows[i].text);
+	}
+}
+
+Test(json_value, memory_is_kept_up_to_a_bound)
+{
+	static const char text[] = "[1,2,3]";
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	uint32_t capacity;
+
+	cr_assert_eq(json_tape_read(&tape, text, strlen(text), 8, NULL), 0);
+	capacity = tape.capacity;
+	json_tape_recycle(&tape, capacity);
+	cr_expect_eq(tape.capacity, capacity);
+	cr_expect_eq(tape.count, 0);
+	json_tape_recycle(&tape, capacity - 1);
+	cr_expect_eq(tape.capacity, 0);
+}

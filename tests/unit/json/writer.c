@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json/reader.h"
 #include "json/writer.h"
 
 /* Fail unless @out has @expected; empty it. */
@@ -309,4 +310,62 @@ Test(json_writer, writes_no_part_of_a_string_or_key_past_the_limit)
 	cr_expect_eq(buffer_status(&out), -EMSGSIZE);
 	cr_expect_eq(out.size, 0);
 	buffer_deinit(&out);
+}
+
+Test(json_writer, writes_members_after_commas)
+{
+	static const char object[] = "{ \"k\" : [1, 2] }";
+	cleanup(buffer_deinit) struct buffer out = {0};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+
+	cr_assert_eq(json_tape_read(&tape, object, strlen(object), 8, NULL), 0);
+	buffer_append_char(&out, '{');
+	json_write_member_text(&out, "a", "x\xff");
+	json_write_member_text(&out, "b", NULL);
+	json_write_member_u64(&out, "c", UINT64_MAX);
+	json_write_member_json(&out, "d", "[]x", 2);
+	json_write_member_value(&out, "e", &tape, json_find(&tape, 0, "k"));
+	json_write_member_copy(&out, &tape, 1);
+	expect_text(&out, "{\"a\":\"x\xEF\xBF\xBD\",\"b\":null,\"c\":18446744073709551615,\"d\":[],"
+			  "\"e\":[1,2],\"k\":[1,2]");
+}
+
+Test(json_writer, writes_lists_of_texts)
+{
+	cleanup(buffer_deinit) struct buffer out = {0};
+	char *texts[] = {(char[]){"a\""}, (char[]){""}, (char[]){"c"}};
+
+	json_write_texts(&out, texts, 0);
+	json_write_texts(&out, texts, 1);
+	json_write_texts(&out, texts, 3);
+	expect_text(&out, "[][\"a\\\"\"][\"a\\\"\",\"\",\"c\"]");
+}
+
+Test(json_writer, merges_objects_at_every_depth)
+{
+	static const char *const rows[][3] = {
+		{"{}", "{}", "{}"},
+		{"{\"a\":1}", "{}", "{\"a\":1}"},
+		{"{}", "{\"a\":1}", "{\"a\":1}"},
+		{"{\"a\":1,\"b\":2}", "{\"b\":3,\"c\":4}", "{\"a\":1,\"b\":3,\"c\":4}"},
+		{"{\"a\":{\"b\":1,\"c\":{\"d\":2}}}", "{\"a\":{\"c\":{\"e\":3},\"b\":null}}",
+			"{\"a\":{\"b\":null,\"c\":{\"d\":2,\"e\":3}}}"},
+		{"{\"a\":[1,2]}", "{\"a\":[3]}", "{\"a\":[3]}"},
+		{"{\"a\":{\"b\":1}}", "{\"a\":5}", "{\"a\":5}"},
+		{"{\"a\":5}", "{\"a\":{\"b\":1}}", "{\"a\":{\"b\":1}}"},
+		{"[1]", "{\"a\":1}", "{\"a\":1}"},
+		{"{\"a\":1}", "[1]", "[1]"},
+		{"{\"\\u0061\":1}", "{\"a\":2}", "{\"\\u0061\":2}"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		cleanup(buffer_deinit) struct buffer out = {0};
+		cleanup(json_tape_cleanup) struct json_tape under = {0};
+		cleanup(json_tape_cleanup) struct json_tape over = {0};
+
+		cr_assert_eq(json_tape_read(&under, rows[i][0], strlen(rows[i][0]), 8, NULL), 0);
+		cr_assert_eq(json_tape_read(&over, rows[i][1], strlen(rows[i][1]), 8, NULL), 0);
+		json_write_merged(&out, &under, 0, &over, 0);
+		expect_text(&out, rows[i][2]);
+	}
 }

@@ -188,3 +188,19 @@ Test(buffer, keeps_its_memory_on_reset)
 	buffer_append_char(&buffer, 'c');
 	cr_assert_eq(buffer.data, data);
 }
+
+Test(buffer, formats_text_of_any_length)
+{
+	char text[1001];
+
+	for (size_t n = 0; n < sizeof(text); n++) {
+		cleanup(buffer_deinit) struct buffer buffer = {0};
+
+		memset(text, 'x', n);
+		text[n] = '\0';
+		buffer_append_char(&buffer, '>');
+		buffer_printf(&buffer, "%s", text);
+		cr_assert_eq(buffer.size, n + 1);
+		cr_assert_str_eq(buffer_terminate(&buffer) + 1, text);
+	}
+}

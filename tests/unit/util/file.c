@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "scarce.h"
 #include "util/cleanup.h"
 #include "util/file/file.h"
 
@@ -147,4 +148,16 @@ Test(file, holds_the_numbers_of_standard_files_that_are_closed)
 		_exit(are_numbers_held() ? 0 : 1);
 	cr_assert_eq(waitpid(child, &status, 0), child);
 	cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+Test(file, path_is_the_folder_and_the_name)
+{
+	for (size_t n = 0; scarce_once_after(n); n++) {
+		cleanup_free char *whole = file_path("/a", "name");
+
+		if (scarce_has_failed())
+			cr_expect_null(whole);
+		else
+			cr_expect_str_eq(whole, "/a/name");
+	}
 }

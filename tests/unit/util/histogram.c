@@ -50,3 +50,35 @@ Test(histogram, has_a_place_for_any_value)
 	cr_expect_eq(histogram_quantile(&histogram, 0.5), 0);
 	cr_expect_gt(histogram_quantile(&histogram, 1.0), 1000000000);
 }
+
+Test(histogram, takes_the_values_of_another)
+{
+	struct histogram histogram = {0};
+	struct histogram other = {0};
+
+	histogram_add(&histogram, 1);
+	histogram_add(&other, 0);
+	histogram_add(&other, 7);
+	histogram_add(&other, UINT64_MAX);
+	histogram_merge(&histogram, &other);
+	cr_expect_eq(histogram.count, 4);
+	cr_expect_eq(histogram_quantile(&histogram, 0.25), 0);
+	cr_expect_eq(histogram_quantile(&histogram, 0.5), 1);
+	cr_expect_eq(histogram_quantile(&histogram, 0.75), 7);
+	cr_expect_gt(histogram_quantile(&histogram, 1.0), 7);
+	histogram_merge(&histogram, &other);
+	cr_expect_eq(histogram.count, 7);
+}
+
+Test(histogram, has_eight_steps_between_powers_of_two)
+{
+	static const uint64_t rows[][2] = {{7, 7}, {8, 8}, {15, 15}, {16, 17}, {17, 17}, {18, 19},
+		{31, 31}, {32, 35}, {35, 35}, {36, 39}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct histogram histogram = {0};
+
+		histogram_add(&histogram, rows[i][0]);
+		cr_expect_eq(histogram_quantile(&histogram, 1.0), rows[i][1], "%zu", i);
+	}
+}

@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <time.h>
 
+#include "util/cleanup.h"
 #include "util/file/stamp.h"
 
 /* A file whose inode changed @age_s ago. */
@@ -76,4 +77,32 @@ Test(stamp, of_now_is_between_two_looks_at_the_clock)
 	/* time() may lag by a tick of the kernel. */
 	cr_expect_geq(now / 1000000000, before);
 	cr_expect_leq(now / 1000000000, after + 1);
+}
+
+Test(stamp, has_a_digest_of_each_part)
+{
+	const struct stamp stamp = {
+		.size = 1, .device = 2, .inode = 3, .changed_ns = 4, .noted_ns = 5};
+	struct stamp others[5];
+	uint64_t digest = stamp_fold(9, &stamp);
+
+	for (size_t i = 0; i < 5; i++)
+		others[i] = stamp;
+	others[0].size++;
+	others[1].device++;
+	others[2].inode++;
+	others[3].changed_ns++;
+	others[4].noted_ns++;
+	for (size_t i = 0; i < 5; i++)
+		cr_expect_neq(stamp_fold(9, &others[i]), digest, "%zu", i);
+	cr_expect_neq(stamp_fold(8, &stamp), digest);
+	cr_expect_eq(stamp_fold(9, &stamp), digest);
+}
+
+Test(stamp, writes_a_time_in_milliseconds)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	stamp_write_time(&text, INT64_C(1764250201) * 1000000000 + 20999999);
+	cr_expect_str_eq(buffer_terminate(&text), "2025-11-27T13:30:01.020Z");
 }

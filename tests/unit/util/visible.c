@@ -60,3 +60,16 @@ Test(visible, escapes_nothing_else)
 	 * Unicode 16. */
 	cr_expect_eq(n_escaped, 32 + 33 + 2 + 3 + 4174);
 }
+
+Test(visible, keeps_line_feeds_of_lines)
+{
+	static const char *const rows[][2] = {{"", ""}, {"a", "a"}, {"a\nb\x1b", "a\nb\\u001b"},
+		{"\n", "\n"}, {"\n\na\n", "\n\na\n"}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		cleanup(buffer_deinit) struct buffer out = {0};
+
+		visible_append_lines(&out, rows[i][0], strlen(rows[i][0]));
+		cr_expect_str_eq(buffer_terminate(&out), rows[i][1]);
+	}
+}
