@@ -26,6 +26,8 @@ static int read_secret(void *data, bool is_file, const char *name, struct buffer
 		buffer_printf(value, "%*d", (int)MCP_SECRET_BYTES + 1, 1);
 	else if (!is_file && strcmp(name, "KEY") == 0)
 		buffer_append_string(value, "s3cret-key");
+	else if (!is_file && (strcmp(name, "HOME") == 0 || strcmp(name, "HOMES") == 0))
+		buffer_append_string(value, "/home/somebody");
 	else if (!is_file && strcmp(name, "PEM") == 0)
 		buffer_append_string(value, "-begin-\nAAAA\n\nab\n");
 	else if (!is_file && strcmp(name, "EMPTY") == 0)
@@ -209,4 +211,56 @@ Test(mcp_secrets, survive_that_memory_is_short)
 		cr_expect_eq(r, scarce_has_failed() ? -ENOMEM : MCP_E_MISSING, "%zu: %d", n, r);
 		mcp_secrets_deinit(&secrets);
 	}
+}
+
+Test(mcp_secrets, are_told_by_the_name)
+{
+	static const struct {
+		const char *name;
+		bool is_secret;
+	} rows[] = {
+		{"Authorization", true},
+		{"X-AUTH", true},
+		{"Set-Cookie", true},
+		{"CREDENTIALS", true},
+		{"key", true},
+		{"monKEYs", true},
+		{"DB_PASSWD", true},
+		{"client-secret", true},
+		{"MY_TOKEN", true},
+		{"", false},
+		{"ke", false},
+		{"k-ey", false},
+		{"User-Agent", false},
+		{"toke", false},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		cr_expect_eq(mcp_names_secret(rows[i].name, strlen(rows[i].name)),
+			rows[i].is_secret, "%s", rows[i].name);
+	cr_expect_not(mcp_names_secret("keys", 2));
+}
+
+Test(mcp_secrets, are_no_variables_of_all_programs)
+{
+	cleanup(mcp_secrets_deinit) struct mcp_secrets secrets = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
+	cleanup(buffer_deinit) struct buffer reason = {0};
+
+	cr_assert_eq(expand(&secrets, "${env:HOME}/x", false, &out, &reason), 0);
+	cr_expect_eq(secrets.n_items, 0);
+	cr_assert_eq(expand(&secrets, "${env:HOMES}/x", false, &out, &reason), 0);
+	cr_expect_gt(secrets.n_items, 0);
+}
+
+Test(mcp_secrets, are_masked_in_the_ascii_of_json)
+{
+	static const char *const forms[] = {
+		"a-\\u00e9-\\u20ac-\\ud83d\\ude00/b", "a-é-€-😀\\/b", "a-é-€-😀/b"};
+	cleanup(mcp_secrets_deinit) struct mcp_secrets secrets = {0};
+
+	cr_assert_eq(mcp_secrets_add(&secrets, "a-é-€-😀/b", strlen("a-é-€-😀/b")), 0);
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
+		cr_expect(mcp_secrets_are_in(&secrets, forms[i], strlen(forms[i])), "%s", forms[i]);
+	cr_expect_not(mcp_secrets_are_in(&secrets, "a-é-€-😀", strlen("a-é-€-😀")));
 }

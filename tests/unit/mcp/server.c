@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "client.h"
+#include "json/member.h"
 #include "scarce.h"
 
 /* A door whose client keeps the last message that it got. */
@@ -68,6 +69,15 @@ static int begin_call(struct mcp_exchange *exchange, const struct mcp_listed_too
 	return 0;
 }
 
+static size_t most_found; /* the limit of the last search */
+
+static int begin_search(struct mcp_exchange *exchange, uint32_t query)
+{
+	cr_expect(json_is_text(&exchange->message.tape, query, "sums"));
+	most_found = exchange->search.limit;
+	return 0;
+}
+
 static int listen_always(struct mcp_exchange *exchange, struct mcp_error *ret_error)
 {
 	(void)exchange;
@@ -88,6 +98,7 @@ static const struct mcp_door door = {
 	.takes_report = takes_report,
 	.list = list_tools,
 	.call = begin_call,
+	.search = begin_search,
 	.listen = listen_always,
 	.cancel = end_cancelled,
 };
@@ -352,4 +363,91 @@ Test(mcp_server, responds_or_is_in_flight_without_memory)
 			scarce_has_failed();
 			mcp_exchange_deinit(&visit.exchange);
 		}
+}
+
+/* ── three tools in place of a list ──────────────────────────────────────────────────────────── */
+
+static const char *describe_box(void *data, const char *toolbox_id)
+{
+	(void)data;
+	(void)toolbox_id;
+	return "Sums.";
+}
+
+/* A call of @name with @arguments, the text of an object. */
+#define LAZY(name, arguments)                                                                      \
+	LEGACY("1", "tools/call", "\"name\":\"" name "\",\"arguments\":" arguments)
+
+Test(mcp_server, fails_a_lazy_call_with_the_rule_of_its_argument)
+{
+	static const char query[] = "'query' must be a string, the words to search for.";
+	static const char limit[] = "'limit' must be an integer from 1 to 50.";
+	static const char name[] = "'name' must be a string, the name of a tool.";
+	static const char *const rows[][2] = {
+		{LAZY("search_tools", "{}"), query},
+		{LAZY("search_tools", "{\"query\":1}"), query},
+		{LEGACY("1", "tools/call", "\"name\":\"search_tools\""), query},
+		{LAZY("search_tools", "{\"query\":\"sums\",\"limit\":0}"), limit},
+		{LAZY("search_tools", "{\"query\":\"sums\",\"limit\":51}"), limit},
+		{LAZY("search_tools", "{\"query\":\"sums\",\"limit\":\"1\"}"), limit},
+		{LAZY("search_tools", "{\"query\":\"sums\",\"limit\":1.5}"), limit},
+		{LAZY("get_tool", "{}"), name},
+		{LAZY("get_tool", "{\"name\":1}"), name},
+		{LAZY("get_tool", "{\"name\":\"box__none\"}"),
+			"'name' must be the name of a tool: search_tools finds the names."},
+		{LAZY("call_tool", "{}"), name},
+		{LAZY("call_tool", "{\"name\":\"box__add\",\"arguments\":[]}"),
+			"'arguments' must be an object, the arguments of the tool."},
+		{LAZY("call_tool", "{\"name\":\"box__add\",\"arguments\":1}"),
+			"'arguments' must be an object, the arguments of the tool."},
+	};
+
+	cr_assert_eq(mcp_lazy_make(&tools, describe_box, NULL), 0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		take_whole("s", rows[i][0]);
+		expect_last(rows[i][1]);
+		expect_last("\"isError\":true");
+	}
+}
+
+Test(mcp_server, searches_as_many_tools_as_are_wanted)
+{
+	static const struct {
+		const char *text;
+		size_t most;
+	} rows[] = {
+		{LAZY("search_tools", "{\"query\":\"sums\"}"), MCP_FOUND_DEFAULT},
+		{LAZY("search_tools", "{\"query\":\"sums\",\"limit\":1}"), 1},
+		{LAZY("search_tools", "{\"query\":\"sums\",\"limit\":50}"), 50},
+	};
+	struct visit search;
+
+	cr_assert_eq(mcp_lazy_make(&tools, describe_box, NULL), 0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		take(&search, "s", rows[i].text);
+		cr_expect_eq(most_found, rows[i].most);
+		answer(&search,
+			"{\"tools\":[{\"name\":\"x\",\"description\":\"D.\"}],\"total\":1}");
+		expect_last("\"structuredContent\":{\"tools\":[{");
+	}
+	take(&search, "s", rows[0].text);
+	answer(&search, "{\"error\":\"RuntimeError: Too many\",\"code\":\"busy\"}");
+	expect_last("RuntimeError: Too many");
+}
+
+Test(mcp_server, gives_the_definition_of_a_tool_and_calls_it)
+{
+	struct visit call;
+
+	cr_assert_eq(mcp_lazy_make(&tools, describe_box, NULL), 0);
+	take_whole("s", LAZY("get_tool", "{\"name\":\"box__show\"}"));
+	expect_last("\"structuredContent\":{\"name\":\"box__show\"}");
+	take(&call, "s", LAZY("call_tool", "{\"name\":\"box__show\",\"arguments\":{\"a\":1}}"));
+	cr_expect(call.exchange.has_content);
+	answer(&call, "{\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"x\"}]}}");
+	expect_last("\"content\":[{\"type\":\"text\",\"text\":\"x\"}]");
+	take(&call, "s", LAZY("call_tool", "{\"name\":\"box__add\"}"));
+	cr_expect_eq(call.exchange.message.arguments, JSON_NONE);
+	answer(&call, "{\"result\":7}");
+	expect_last("\"id\":1,\"result\":{");
 }
