@@ -244,3 +244,28 @@ Test(schema_explain, names_the_value_of_a_member_that_no_keyword_has_evaluated)
 	expect_report("{\"properties\":{\"a\":{}},\"unevaluatedProperties\":false}",
 		"{\"a\":1,\"b\":2}", "'b'");
 }
+
+Test(schema_explain, counts_elements_and_members_in_words)
+{
+	static const char *const rows[][3] = {
+		{"{\"minItems\":1}", "[]", "must have at least 1 element, has 0"},
+		{"{\"minItems\":2}", "[1]", "must have at least 2 elements, has 1"},
+		{"{\"maxItems\":1}", "[1,2]", "must have at most 1 element, has 2"},
+		{"{\"maxItems\":2}", "[1,2,3]", "must have at most 2 elements, has 3"},
+		{"{\"minProperties\":1}", "{}", "must have at least 1 property, has 0"},
+		{"{\"maxProperties\":0}", "{\"a\":1}", "must have at most 0 properties, has 1"},
+		{"{\"maxProperties\":1}", "{\"a\":1,\"b\":2}",
+			"must have at most 1 property, has 2"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		expect_report(rows[i][0], rows[i][1], rows[i][2]);
+}
+
+Test(schema_explain, means_the_nearest_value)
+{
+	expect_report("{\"enum\":[\"kitchens\",\"kitchen\",\"kitten\"]}", "\"kitchn\"",
+		"did you mean 'kitchen'?");
+	expect_report("{\"enum\":[\"kitten\",\"kitchens\",\"kitchen\"]}", "\"kitchn\"",
+		"did you mean 'kitchen'?");
+}

@@ -2,6 +2,7 @@
 #include "schema/portable.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,4 +145,78 @@ Test(portable, does_not_explode, .timeout = 20)
 	cr_assert(buffer_terminate(&definitions));
 	cr_expect(strstr(definitions.data, "\"r41\":{\"type\":\"null\"}"), "%s", definitions.data);
 	cr_expect_lt(definitions.size, schema.size);
+}
+
+Test(portable, has_the_annotations_beside_a_reference_before_those_of_its_target)
+{
+	expect_portable("{'properties':{'a':{'$ref':'#/$defs/A','description':'Mine.'}},'$defs':{"
+			"'A':{'type':'string','description':'Its.','title':'A'}}}",
+		"{'properties':{'a':{'description':'Mine.','type':'string','title':'A'}}}", "");
+	expect_portable("{'properties':{'a':{'$ref':'#/$defs/A','description':'Mine.','minLength':"
+			"1}},'$defs':{'A':{'description':'Its.'}}}",
+		"{'properties':{'a':{'description':'Mine.','minLength':1,'allOf':[{'description':"
+		"'Its.'}]}}}",
+		"");
+	expect_portable("{'properties':{'a':{'$ref':'#/$defs/A','title':'Mine'}},'$defs':{'A':"
+			"true}}",
+		"{'properties':{'a':{'title':'Mine','allOf':[{}]}}}", "");
+	expect_portable("{'properties':{'a':{'$ref':'#/$defs/A','title':'Mine','x-other':1}},"
+			"'$defs':{'A':{'type':'null'}}}",
+		"{'properties':{'a':{'title':'Mine','x-other':1,'allOf':[{'type':'null'}]}}}", "");
+}
+
+Test(portable, follows_a_pointer_with_escapes)
+{
+	static const char *const names[][2] = {
+		{"a/b", "a~1b"},
+		{"a~b", "a~0b"},
+		{"~1", "~01"},
+		{"a b", "a%20b"},
+		{"%41", "%2541"},
+		{"a~2", "a~2"},
+		{"a~", "a~"},
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char schema[256];
+
+		snprintf(schema, sizeof(schema),
+			"{'properties':{'a':{'$ref':'#/$defs/%s'}},'$defs':{'%s':{'type':'null'}}}",
+			names[i][1], names[i][0]);
+		expect_portable(schema, "{'properties':{'a':{'type':'null'}}}", "");
+	}
+}
+
+Test(portable, gives_an_array_items)
+{
+	expect_portable("{'type':'array'}", "{'type':'array','items':{}}", "");
+	expect_portable("{'type':['array','null']}", "{'type':['array','null'],'items':{}}", "");
+	expect_portable("{'type':'array','items':{'type':'null'}}",
+		"{'type':'array','items':{'type':'null'}}", "");
+	expect_portable("{'type':'string'}", "{'type':'string'}", "");
+}
+
+Test(portable, takes_anything_where_it_cannot_be_read)
+{
+	expect_portable("nonsense", "{}", "");
+	cr_expect_not(is_plain("nonsense"));
+}
+
+Test(portable, adds_definitions_to_the_object_at_the_end)
+{
+	static const char *const rows[][3] = {
+		{"{}", "", "{}"},
+		{"{}", "\"r1\":{}", "{\"$defs\":{\"r1\":{}}}"},
+		{"[{\"a\":1}", "\"r1\":{}", "[{\"a\":1,\"$defs\":{\"r1\":{}}}"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		cleanup(buffer_deinit) struct buffer out = {0};
+		cleanup(buffer_deinit) struct buffer definitions = {0};
+
+		buffer_append_string(&out, rows[i][0]);
+		buffer_append_string(&definitions, rows[i][1]);
+		portable_add_definitions(&out, &definitions);
+		cr_expect_str_eq(buffer_terminate(&out), rows[i][2]);
+	}
 }
