@@ -12,8 +12,8 @@
 #include "util/clock.h"
 #include "util/log.h"
 
-/* The agent on a bus of our own, on which the test plays all others. JSON is written with ' in
- * place of ". No model answers. */
+/* The agent on a bus of our own, with the test in the place of all others. JSON is written with '
+ * in place of ". No model answers. */
 
 #define STEP_MS   5
 #define STEPS_MAX 1000
@@ -179,7 +179,7 @@ Test(agent, is_interrupted_by_a_person)
 	}
 }
 
-/* Begin a turn that calls a tool in its first step. */
+/* Begin a turn with a call as its first step. */
 static void call(void)
 {
 	struct config_agent config = make_config(false, 90);

@@ -523,7 +523,7 @@ Test(chats, of_other_skills_are_not_ended_by_core)
 		pass_message(chats_force_timeout, rows[i].session, rows[i].data);
 		cr_expect_eq(chats.n_running, rows[i].n, "%s", rows[i].data);
 	}
-	/* A chat that was asked for is not a fallback. */
+	/* A requested chat is not a fallback. */
 	say("x");
 	pass_message(chats_force_timeout, "x", "{}");
 	cr_expect_eq(chats.n_running, 1);

@@ -13,8 +13,8 @@
 #include "scripted.h"
 #include "util/log.h"
 
-/* A turn between a tool service that the test plays and a scripted model. JSON is written with ' in
- * place of ". */
+/* A turn between a scripted model and a tool service played here. JSON is written with ' in place
+ * of ". */
 
 #define STEP_MS   5
 #define STEPS_MAX 2000
@@ -31,7 +31,7 @@ static struct turn *turn;
 static bool has_told_away;
 static char sent[8192]; /* the last message to the tool service */
 static unsigned int n_sent;
-static unsigned int n_seen; /* the messages that the test has looked at */
+static unsigned int n_seen; /* the messages looked at by the test */
 static unsigned int n_ends;
 static char said[1024];   /* each sentence in [], or [?] with an open microphone */
 static char deltas[1024]; /* all */
@@ -246,9 +246,9 @@ static void expect_history(const char *expected)
 	"'call_id':'agent-key-7-0','args':{'a':3,'b':4}}]}"
 #define USER "{'role':'user','content':'add'}"
 
-/* ── an utterance that a trigger takes ───────────────────────────────────────────────────────── */
+/* ── an utterance taken by a trigger ────────────────────────────────────────────────────────── */
 
-/* Begin a turn that has sent the batch of a match. */
+/* Begin a turn, up to the batch of a match. */
 static void begin_match(void)
 {
 	config.matches_first = true;

@@ -6,7 +6,7 @@
 #include "json/member.h"
 #include "scarce.h"
 
-/* A door whose client keeps the last message that it got. */
+/* A door whose client keeps its last message. */
 static struct mcp_engine engine;
 static struct mcp_tools tools;
 static char last[4096];
@@ -136,7 +136,7 @@ static void take(struct visit *visit, const char *session, const char *text)
 	memset(visit->text, 'x', sizeof(visit->text));
 }
 
-/* The same for a message that has its response at once. */
+/* The same for a message with its response at once. */
 static void take_whole(const char *session, const char *text)
 {
 	struct visit visit;

@@ -124,7 +124,7 @@ Test(portable, leaves_out_what_only_helps_references)
 		"{'$comment':'c','x-flag':1,'default':{'$ref':1}}", "");
 }
 
-/* $defs: a0 has two references to a1, that has two to a2, and so on: 2^40 schemas inlined. */
+/* $defs: a0 has two references to a1, a1 has two to a2, and so on: 2^40 schemas inlined. */
 Test(portable, does_not_explode, .timeout = 20)
 {
 	cleanup(buffer_deinit) struct buffer schema = {0};

@@ -144,7 +144,7 @@ Test(diagnostic, list_without_room_keeps_errors_before_warnings, .fini = deinit_
 	cr_expect_not(diagnostics_have_room(&list, DIAGNOSTIC_WARNING));
 	diagnostics_add(&list, DIAGNOSTIC_WARNING, 1, "/a", "odd");
 	cr_expect_str_eq(list.items[DIAGNOSTICS_MAX - 1].text, "text 31");
-	/* One that is there already takes no place. */
+	/* A repeated one takes no place. */
 	diagnostics_add(&list, DIAGNOSTIC_ERROR, 1, "/a", "text 0");
 	cr_expect_eq(list.n_items, DIAGNOSTICS_MAX);
 	cr_expect(diagnostics_have_room(&list, DIAGNOSTIC_ERROR));
