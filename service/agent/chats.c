@@ -275,7 +275,7 @@ static bool cancel_chat(struct chat *chat)
 	if (!chat)
 		return false;
 	if (!chat->turn) {
-		/* A turn that is cancelled before its first step has the same end as any other. */
+		/* A turn cancelled before its first step has the same end as any other. */
 		list_remove(&chat->link);
 		chat->owner->n_waiting--;
 		if (!run_chat(chat))

@@ -51,7 +51,7 @@ struct model_request {
 	size_t body_size; /* without the added members */
 	unsigned int n_tries;
 	struct loop_timer timer; /* the next try, or the end of a silence */
-	bool is_waiting;         /* for the next try, or for the end that is reported later */
+	bool is_waiting;         /* for the next try, or for the end, reported later */
 	bool was_plain;          /* it was sent without stream_options */
 
 	/* the state of this try */

@@ -226,7 +226,7 @@ int reply_take_whole(struct reply *reply, const char *json, size_t size)
 
 /* ── failures ────────────────────────────────────────────────────────────────────────────────── */
 
-/* Append the message in the error object that @json has. Return whether there was one. */
+/* Append the message in the error object of @json. Return whether there was one. */
 static bool write_error_message(const char *json, size_t size, struct buffer *out)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};

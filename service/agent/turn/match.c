@@ -48,7 +48,7 @@ int turn_match_read(const struct json_tape *response, const struct buffer *args,
 	return r == 0 ? turn_calls_take_one(calls, &tools->items[0], args) : r;
 }
 
-/* Return the reason in the error of a call: without the words that name the tool. */
+/* Return the reason in the error of a call: without the name of the tool. */
 static struct text_view find_error_reason(const struct buffer *error)
 {
 	static const char mark[] = "in ToolBox '";

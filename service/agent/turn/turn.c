@@ -304,7 +304,7 @@ static void list_tools(struct turn *turn)
 	ask_tools(turn, TURN_LISTING, "ovos.tools.list", &data, take_tool_list);
 }
 
-/* ── an utterance that a trigger takes ───────────────────────────────────────────────────────── */
+/* ── an utterance taken by a trigger ─────────────────────────────────────────────────────────── */
 
 /* An asked_function: the definition of the matched tool. */
 static void take_definition(void *data, const struct json_tape *response)

@@ -28,7 +28,7 @@ static const struct {
 		       "Das habe ich in der vorgesehenen Zeit nicht geschafft.", "Abgebrochen."}},
 };
 
-/* Append the sentence that @configured has in the language @tag. */
+/* Append the sentence of @configured in the language @tag. */
 static bool write_configured(const struct json_tape *configured, const char *key,
 	struct text_view tag, struct buffer *out)
 {

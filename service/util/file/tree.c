@@ -14,7 +14,7 @@
 #include "util/cleanup.h"
 #include "util/file/file.h"
 
-/* Most looks at a folder that is removed: a program may fill it meanwhile, for ever. */
+/* Most looks at a removed folder: a program may fill it meanwhile, for ever. */
 #define LOOKS_MAX 4096
 
 #define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -34,7 +34,7 @@ struct removal {
 	void *data;
 };
 
-/* Move the folder @name of @folder into the folder that is removed, to a name that is free. */
+/* Move the folder @name of @folder into the removed folder, to a free name. */
 static bool move_up(struct removal *removal, int folder, const char *name)
 {
 	char free_name[32];
