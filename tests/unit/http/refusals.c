@@ -179,6 +179,40 @@ Test(refusals, keep_pages_of_browsers_out)
 	}
 }
 
+Test(refusals, tell_pages_of_our_own_what_they_may_do)
+{
+	static const char bytes[] =
+		"OPTIONS /v1/tools HTTP/1.1\r\n" HOST "Origin: http://page.example\r\n"
+		"Connection: close\r\n\r\n";
+	static const char *const fields[] = {
+		"Access-Control-Allow-Origin: http://page.example",
+		"Access-Control-Expose-Headers: *",
+		"Vary: Origin",
+		"Access-Control-Allow-Methods: GET, POST, DELETE",
+		"Access-Control-Allow-Headers: *, Authorization",
+	};
+
+	serving_start_http(",'allowed_origins':['http://page.example']", "");
+	http_raw(bytes, strlen(bytes));
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+		expect_field(fields[i]);
+	cr_expect_eq(http_ask("GET /health", "Origin: http://page.example\r\n", ""), 200);
+	expect_field("Access-Control-Allow-Origin: http://page.example");
+	cr_expect_null(strstr(http_response, "Allow-Methods"), "%s", http_response);
+	cr_expect_eq(http_ask("GET /health", "", ""), 200);
+	cr_expect_null(strstr(http_response, "Access-Control"), "%s", http_response);
+}
+
+Test(refusals, ask_for_the_length_of_a_typed_body)
+{
+	serving_start("");
+	expect_refused("POST /v1/calls HTTP/1.1\r\n" HOST JSON "\r\n", 411, "length_required");
+	cr_expect_not_null(
+		strstr(http_response, "The request has a Content-Type, but no Content-Length."));
+	expect_refused("GET /openapi.json HTTP/1.0\r\n\r\n", 400, "bad_request");
+	cr_expect_not_null(strstr(http_response, "The request must have a Host"));
+}
+
 /* ── connections ─────────────────────────────────────────────────────────────────────────────── */
 
 Test(refusals, do_not_end_a_connection_that_goes_on)

@@ -142,6 +142,49 @@ Test(routes, describe_the_service_to_programs)
 	cr_expect_not_null(strstr(http_body, "sqrt"));
 }
 
+Test(routes, list_the_toolboxes_beside_their_tools)
+{
+	serving_start("");
+	expect_answer_part("GET /v1/tools?toolboxes=1", 200, "'toolboxes':");
+	expect_answer_part("GET /v1/tools?toolboxes=1&toolbox_id=libc", 200, "{'name':'wait'");
+	cr_expect_null(strstr(http_body, "sqrt"), "%s", http_body);
+	expect_answer_part("GET /v1/tools?toolboxes=0", 200, "'name':'sqrt'");
+	cr_expect_null(strstr(http_body, "\"toolboxes\""), "%s", http_body);
+}
+
+Test(routes, call_several_tools_at_once)
+{
+	serving_start("");
+	cr_expect_eq(http_ask("POST /v1/calls", "",
+			     " \n{'calls':[{'name':'sqrt','args':{'x':16}},"
+			     "{'name':'none'}]}\t "),
+		200, "%s", http_response);
+	cr_expect_not_null(strstr(http_body, "\"results\":["), "%s", http_body);
+	cr_expect_not_null(strstr(http_body, "\"code\":\"unknown_tool\""), "%s", http_body);
+	cr_expect_eq(http_ask("POST /v1/calls", "", " "), 404, "%s", http_response);
+	cr_expect_not_null(strstr(http_body, "\"code\":\"missing_name\""), "%s", http_body);
+	cr_expect_eq(http_ask("POST /v1/calls", "", "[]"), 400, "%s", http_response);
+	cr_expect_not_null(strstr(http_body, "the body must be a JSON object"), "%s", http_body);
+}
+
+Test(routes, call_a_tool_in_the_background)
+{
+	char line[128];
+	const char *place;
+
+	serving_start(",'jobs':{'enabled':true}");
+	serving_use_token(OPERATOR_TOKEN);
+	cr_expect_eq(http_ask("POST /v1/tools/wait?background=1", "", "{'us':10}"), 202, "%s",
+		http_response);
+	cr_expect_not_null(strstr(http_body, "\"state\":\"running\""), "%s", http_body);
+	place = strstr(http_response, "\r\nLocation: /v1/jobs/");
+	cr_assert_not_null(place, "%s", http_response);
+	place += strlen("\r\nLocation: ");
+	snprintf(line, sizeof(line), "GET %.*s", (int)strcspn(place, "\r"), place);
+	expect_answer_part(line, 200, "'job_id':'");
+	expect_answer_part("GET /v1/jobs/0123456789abcdef0123456789abcdef", 404, "unknown_job");
+}
+
 /* ── operating ───────────────────────────────────────────────────────────────────────────────── */
 
 Test(routes, report_the_state_of_the_service)
