@@ -218,6 +218,10 @@ Test(native_steps, begin_a_buffer_of_a_given_size_with_a_value, .timeout = LIMIT
 	"{" KIND ",'steps':[{'call':'sum','args':[{'out':{'name':'x','type':'bytes','capacity':"   \
 	"'$kind'}},{'length_of':'$x','type':'u8'}],'returns':{'name':'n','type':'u64'}}],"         \
 	"'result':{'n':'$n'}}"
+#define WIDE                                                                                       \
+	"{" KIND ",'steps':[{'call':'sum','args':[{'out':{'name':'x','type':'bytes','capacity':"   \
+	"'$kind'}},{'length_of':'$x','type':'u32'}],'returns':{'name':'n','type':'u64'}}],"        \
+	"'result':{'n':'$n'}}"
 	static const struct run rows[] = {
 		{FILL("abc"), "{'kind':64}", "{'s':'name 0','x':'filled','n':6}", false},
 		{FILL("$s"), "{'kind':7}", "{'s':'name 0','x':'filled','n':6}", false},
@@ -228,8 +232,19 @@ Test(native_steps, begin_a_buffer_of_a_given_size_with_a_value, .timeout = LIMIT
 			"thing_fill is not called: 'x' has room for 6, and its value needs 7",
 			true},
 		{NARROW, "{'kind':255}", "{'n':0}", false},
-		{NARROW, "{'kind':257}",
+		{NARROW, "{'kind':1}", "{'n':0}", false},
+		{NARROW, "{'kind':256}",
 			"sum is not called: 'kind' must be from 1 to 255, the size of a buffer",
+			true},
+		{NARROW, "{'kind':0}",
+			"sum is not called: 'kind' must be from 1 to 255, the size of a buffer",
+			true},
+		{NARROW, "{'kind':-1}",
+			"sum is not called: 'kind' must be from 1 to 255, the size of a buffer",
+			true},
+		{WIDE, "{'kind':8388608}", "{'n':0}", false},
+		{WIDE, "{'kind':8388609}",
+			"sum is not called: 'kind' must be from 1 to 8388608, the size of a buffer",
 			true},
 	};
 

@@ -224,3 +224,31 @@ Test(serve, tells_why_it_does_not_load)
 		"the manifest's folder)\"}");
 	expect_end();
 }
+
+/* Expect the reason against the library @name. */
+static void expect_no_library(const char *name, const char *message)
+{
+	cleanup(buffer_deinit) struct buffer load = {0};
+	cleanup(buffer_deinit) struct buffer refused = {0};
+
+	buffer_printf(&load, "{'kind':'native','toolbox_id':'t','library':'%s','tools':[]}", name);
+	buffer_printf(&refused,
+		"{\"pointer\":\"/library\",\"message\":\"cannot load the library: %s\"}", message);
+	add(WIRE_LOAD, 0, buffer_terminate(&load));
+	cr_expect_eq(serve(), 0, "%s", name);
+	expect_answer(WIRE_LISTENER, 0, "");
+	expect_bytes(WIRE_REFUSED, 0, buffer_terminate(&refused));
+	expect_end();
+}
+
+Test(serve, advises_on_a_library_that_cannot_be_loaded)
+{
+	expect_no_library("libno-such.so",
+		"libno-such.so: cannot open shared object file: No such file or directory (build "
+		"it beside its manifest, or give its path, or a name that the dynamic linker "
+		"finds: ldconfig -p)");
+	expect_no_library("/etc/passwd", "/etc/passwd: invalid ELF header (is it a shared library "
+					 "for this machine? Ask file(1))");
+	expect_no_library("/dev/null", "/dev/null is not a regular file");
+	expect_no_library("/", "/ is not a regular file");
+}
