@@ -463,3 +463,35 @@ Test(native_mistakes, of_formats)
 
 	EXPECT_ALL(rows);
 }
+
+Test(native_mistakes, has_capacities_up_to_their_limits)
+{
+#define COUNTED_BY(type, counter, capacity)                                                        \
+	TEXT("{\"name\":\"b\",\"type\":\"" type "\",\"dir\":\"out\",\"capacity\":" capacity        \
+	     "},{\"name\":\"n\",\"type\":\"" counter "\",\"length_of\":\"b\"}")
+	static const char *const good[] = {
+		PARAMETER("\"str\",\"dir\":\"inout\",\"capacity\":67108864"),
+		PARAMETER("\"array\",\"items\":\"f64\",\"dir\":\"out\",\"capacity\":8388608"),
+		PARAMETER("\"str\",\"dir\":\"out\",\"capacity\":1"),
+		COUNTED_BY("bytes", "u8", "255"),
+		COUNTED_BY("bytes", "i8", "127"),
+		COUNTED_BY("str", "u8", "255"),
+		COUNTED_BY("str", "i16", "32767"),
+		COUNTED_BY("bytes", "i64", "67108864"),
+	};
+	static const struct mistake bad[] = {
+		{COUNTED_BY("bytes", "i8", "128"), "128", NUMBERED("127 (bytes)")},
+		{COUNTED_BY("str", "u8", "256"), "256", NUMBERED("255 (bytes)")},
+		{COUNTED_BY("str", "i16", "32768"), "32768", NUMBERED("32767 (bytes)")},
+		{COUNTED_BY("bytes", "u64", "67108865"), "67108865", NUMBERED("67108864 (bytes)")},
+	};
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
+		struct native_function function;
+
+		native_read_good(good[i], &function);
+		native_function_deinit(&function);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		native_expect_refused(bad[i].object, bad[i].place, bad[i].message);
+}
