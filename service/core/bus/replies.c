@@ -96,19 +96,18 @@ static void collect_data(struct bus_run *run, const struct reply *reply)
 
 	if (reply->is_whole && !json_pointer_find(data, at, NULL, &value))
 		return;
-	if (!reply->is_whole || run->n_collected == BUS_COLLECTED_MAX) {
-		bus_run_end_later(run, CALL_FAILED,
-			"more than %d messages, or %u bytes, came before the reply",
-			BUS_COLLECTED_MAX, BUS_COLLECTED_BYTES);
-		return;
+	if (reply->is_whole && run->n_collected < BUS_COLLECTED_MAX) {
+		view = json_value_view(data, value);
+		run->collected.limit = BUS_COLLECTED_BYTES;
+		if (run->n_collected++ > 0)
+			buffer_append_char(&run->collected, ',');
+		buffer_append(&run->collected, view.text, view.size);
+		if (buffer_status(&run->collected) == 0)
+			return;
 	}
-	view = json_value_view(data, value);
-	run->collected.limit = BUS_COLLECTED_BYTES;
-	if (run->n_collected++ > 0)
-		buffer_append_char(&run->collected, ',');
-	buffer_append(&run->collected, view.text, view.size);
-	if (buffer_status(&run->collected) < 0)
-		run->n_collected = BUS_COLLECTED_MAX;
+	bus_run_end_later(run, CALL_FAILED,
+		"more than %d messages, or %u bytes, came before the reply", BUS_COLLECTED_MAX,
+		BUS_COLLECTED_BYTES);
 }
 
 /* Write what the pointers of a tool with `collect` look into. Returns the tape over it, or NULL
