@@ -562,12 +562,12 @@ Test(ctl_plan, asks_what_memory_has_to_hold_that_nothing_fills)
 			"'size': 4, 'c': 's', 'question': 'what must be in this memory? it is "
 			"zeroed'}}]}]");
 	}
-	expect("typedef struct { int a; } s; int s_init(s *x, int n); void s_free(s *x);"
+	expect("typedef struct { int a; } s; int s_init(s *y, int n); void s_free(s *x);"
 	       "void f(s *x);",
 		"f",
-		"'steps': [{'call': 's_init', 'args': [{'out': {'name': 'x', 'type': 'handle', "
+		"'steps': [{'call': 's_init', 'args': [{'out': {'name': 'y', 'type': 'handle', "
 		"'size': 4, 'c': 's'}}, '$n'], 'returns': {'type': 'i32'},"
-		"'finally': {'call': 's_free', 'args': ['$x']}},{'call': 'f', 'args': ['$x']}]");
+		"'finally': {'call': 's_free', 'args': ['$y']}},{'call': 'f', 'args': ['$y']}]");
 }
 
 Test(ctl_plan, frees_a_handle_by_the_likeliest_destructor)
@@ -719,6 +719,20 @@ Test(ctl_plan, names_only_an_enum_whose_values_are_known)
 	};
 
 	expect_each(cases, ARRAY_SIZE(cases));
+}
+
+Test(ctl_plan, writes_each_enum_once_and_one_description)
+{
+	cleanup_free char *tool = plan("enum e { A }; enum e f(enum e a, enum e b);", "f");
+	static const char begin[] = "\n    \"e\": {\"A\": 0}{\"name\": \"f\",\"description\": "
+				    "\"enum e f(enum e, enum e)\",";
+
+	cr_expect_eq(strncmp(tool, begin, strlen(begin)), 0, "%s", tool);
+	expect("/* Count. */ void f(void);", "f", "'description': 'Count.','native'");
+	expect("/** @param a One.\n@param b Two. */ void f(int a, int b, char **c);", "f",
+		"'description': 'void f(int, int, char **)','native': {'symbol': 'f','parameters': "
+		"[{'name': 'a', 'type': 'i32', 'description': 'One.'},{'name': 'b', 'type': 'i32', "
+		"'description': 'Two.'},{'name': 'c', 'type': 'str', 'dir'");
 }
 
 Test(ctl_plan, ends_where_constructors_need_each_other)

@@ -146,6 +146,23 @@ Test(ctl_terminal, shows_a_nul_among_words)
 	cr_expect_str_eq(buffer_terminate(&out), "a\\u0000b c");
 }
 
+Test(ctl_terminal, quotes_a_word_for_a_shell_if_it_has_to)
+{
+	static const char *const cases[][2] = {
+		{"plain-1_2./a,b:c+d%e=f", "plain-1_2./a,b:c+d%e=f"},
+		{"", "''"},
+		{"two words", "'two words'"},
+		{"~", "'~'"},
+		{"a$b", "'a$b'"},
+		{"it's", "'it'\\''s'"},
+		{"'", "''\\'''"},
+		{"é", "'é'"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		expect_appended(terminal_append_shell_word, cases[i][0], cases[i][1]);
+}
+
 /* ── values ──────────────────────────────────────────────────────────────────────────────────── */
 
 Test(ctl_terminal, shows_a_value_for_a_cell)
