@@ -203,6 +203,25 @@ Test(loader_given, starts_no_program_in_a_class_without_programs)
 	expect_offered("box.json", NULL, "box/f ");
 }
 
+/* A writer of the outer folder may put another folder in its place. */
+Test(loader_given, warns_of_writers_of_each_folder_around_a_manifest)
+{
+	static const char *const folders[] = {"low/box", "low"};
+	char expected[512];
+
+	scratch_write_json("low/box/box.json", LINE("f"));
+	expect_offered("low/box", NULL, "box/f ");
+	cr_expect_str_eq(reported.data, "");
+	for (size_t i = 0; i < 2; i++) {
+		cr_assert_eq(chmod(scratch_path(folders[i]), 0770), 0);
+		expect_offered("low/box", NULL, "box/f ");
+		snprintf(expected, sizeof(expected),
+			"%s may be written by other users (mode 0770)\n", scratch_path(folders[i]));
+		cr_expect(strstr(reported.data, expected), "%s", reported.data);
+		cr_assert_eq(chmod(scratch_path(folders[i]), 0700), 0);
+	}
+}
+
 /* ── short memory ───────────────────────────────────────────────────────────────────────────── */
 
 static int status;

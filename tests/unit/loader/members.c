@@ -349,6 +349,33 @@ Test(loader_members, asks_nobody_who_is_not_enabled)
 	cr_expect_str_eq(catalogue_skipped(catalogue, 0)->reason, "its toolbox is not enabled");
 }
 
+#define POINT(id, tools) "{'toolbox_id':'" id "','entry_point':'" id "-point','tools':" tools "}"
+
+/* A description has no tools of a toolbox left out. */
+Test(loader_members, asks_again_for_one_that_is_enabled_later)
+{
+	said[0] = (struct config_toolbox){.toolbox_id = "maths"};
+	config.toolboxes = said;
+	config.n_toolboxes = 1;
+	tell("'toolboxes':[" POINT("clock", "[{'name':'now'}]") "," POINT(
+		"maths", "null") "],'failed':[]");
+	load();
+	expect_offered("clock/now ");
+	load();
+	expect_offered("clock/now ");
+	expect_asked(1);
+	said[0].is_enabled = true;
+	tell("'toolboxes':[" POINT("clock", "[{'name':'now'}]") "," POINT(
+		"maths", "[{'name':'add'}]") "],'failed':[]");
+	load();
+	expect_offered("clock/now maths/add ");
+	expect_asked(2);
+	said[0].is_enabled = false;
+	load();
+	expect_offered("clock/now ");
+	expect_asked(2);
+}
+
 /* Fail unless the part @id is skipped without a failure, since the manifest @name has its id. */
 static void expect_stepped_back(const char *id, const char *name)
 {
