@@ -9,6 +9,8 @@
 
 #include "asking.h"
 #include "config_fixture.h"
+#include "core/request/topics.h"
+#include "logged.h"
 #include "offer/reload.h"
 #include "util/clock.h"
 
@@ -87,6 +89,53 @@ Test(service, answers_those_for_whom_the_first_catalogue_comes_too_late)
 	cr_expect_eq(n_unseen("ovos.persona.tools.call.response"), 0);
 	cr_expect_eq(n_unseen("ovos.persona.tools.discover.response"), 0);
 	cr_expect_eq(n_unseen("ovos.tools.invoke.response"), 0);
+}
+
+Test(service, is_ready_while_its_toolboxes_are_loaded_and_it_does_not_stop)
+{
+	static const char *const topics[] = {
+		"mycroft.toolboxd.is_ready", "mycroft.toolboxd.all_loaded"};
+
+	write_box("libm.json", LIBM);
+	asking_start();
+	for (size_t i = 0; i < 2; i++)
+		expect_part(ask_for(topics[i], "{}"), "{'status':false}");
+	ask_for("ovos.tools.list", "{}");
+	for (size_t i = 0; i < 2; i++)
+		expect_part(ask_for(topics[i], "{}"), "{'status':true}");
+	service->calls.is_stopping = true;
+	for (size_t i = 0; i < 2; i++)
+		expect_part(ask_for(topics[i], "{}"), "{'status':false}");
+}
+
+Test(service, logs_who_sent_a_malformed_message)
+{
+	static const char *const rows[][3] = {
+		{"{\"type\":\"ovos.tools.list\",\"context\":5}", "'field':'context'",
+			"the source null: 'context' must be "},
+		{"{\"type\":\"ovos.tools.list\",\"context\":{\"source\":\"me\",\"session\":5}}",
+			"'field':'context.session'",
+			"the source \"me\": 'context.session' must be "},
+	};
+
+	start_with(NULL);
+	ask_for("ovos.tools.list", "{}");
+	log_setup(LOG_LEVEL_WARNING, LOG_FORMAT_TEXT);
+	for (size_t i = 0; i < 2; i++) {
+		const char *response;
+		const char *log;
+
+		logged_begin();
+		topics_take_frame(service, rows[i][0], strlen(rows[i][0]));
+		response = wait_for("ovos.tools.list.response");
+		log = logged_end();
+		expect_part(response, "{'error':'ValueError: Bad request: ");
+		expect_part(response, rows[i][1]);
+		cr_expect_not_null(strstr(log, "WARN  A message is malformed, with the type "
+					       "'ovos.tools.list' and "),
+			"%s", log);
+		cr_expect_not_null(strstr(log, rows[i][2]), "%s", log);
+	}
 }
 
 /* The places that one source may have. */
