@@ -363,27 +363,40 @@ Test(command_answer, says_why_a_program_was_not_started)
 	static const struct {
 		const char *program;
 		int error;
-		const char *part;
+		const char *reason;
 	} rows[] = {
-		{"ls", -ENOENT, "the program 'ls' is in none of the folders of PATH"},
-		{"/bin/ls", -ENOENT, "the program '/bin/ls' cannot be run: it does not exist, or"},
-		{"./ls", -ENOENT, "the program './ls' cannot be run: it does not exist, or"},
-		{"ls", -EACCES, "the program 'ls' cannot be run: Permission denied (chmod +x?)"},
-		{"ls", -ENOEXEC, "Exec format error (a script begins with a line like #!/bin/sh)"},
-		{"ls", -E2BIG, "its arguments together are too long; it could read them from"},
-		{"ls", -EMFILE, "the program 'ls' cannot be run: Too many open files\"}"},
-		{"l\xFF", -EMFILE, "the program 'l\xEF\xBF\xBD' cannot be run"},
+		{"ls", -ENOENT, "is in none of the folders of PATH; install it, or give its path"},
+		{"/bin/ls", -ENOENT,
+			"cannot be run: it does not exist, or the interpreter of its '#!' line "
+			"does not"},
+		{"./ls", -ENOENT,
+			"cannot be run: it does not exist, or the interpreter of its '#!' line "
+			"does not"},
+		{"ls", -EACCES, "cannot be run: Permission denied (chmod +x?)"},
+		{"ls", -ENOEXEC,
+			"cannot be run: Exec format error (a script begins with a line like "
+			"#!/bin/sh)"},
+		{"ls", -E2BIG,
+			"cannot be run: its arguments together are too long; it could read them "
+			"from stdin"},
+		{"ls", -EMFILE, "cannot be run: Too many open files"},
+		{"l\xEF\xBF\xBD", -EMFILE, "cannot be run: Too many open files"},
 	};
 	const struct command command = {0};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		cleanup(buffer_deinit) struct buffer out = {0};
+		cleanup(buffer_deinit) struct buffer expected = {0};
 
-		cr_expect_eq(
-			command_answer_not_started(&command, rows[i].program, rows[i].error, &out),
+		buffer_printf(&expected,
+			"{\"code\":\"tool_failed\",\"message\":\"the program '%s' %s\"}",
+			rows[i].program, rows[i].reason);
+		cr_expect_eq(command_answer_not_started(&command,
+				     rows[i].program[1] == '\xEF' ? "l\xFF" : rows[i].program,
+				     rows[i].error, &out),
 			DRIVER_E_ERROR);
-		cr_expect(strstr(buffer_terminate(&out), rows[i].part), "%s\nis not in %s",
-			rows[i].part, out.data);
+		cr_expect_str_eq(
+			buffer_terminate(&out), buffer_terminate(&expected), "%s", out.data);
 	}
 }
 

@@ -94,3 +94,48 @@ Test(command_fill, tells_a_shortage_from_a_value_that_is_too_long)
 	}
 	cr_expect_gt(n, 0);
 }
+
+/* ── variables ───────────────────────────────────────────────────────────────────────────────── */
+
+/* Expect the variables for a call with @object by @caller ("": unknown), beside @fixed. */
+static void expect_environment(
+	const char *fixed, const char *caller, const char *object, const char *lines)
+{
+	cleanup(buffer_deinit) struct buffer came = {0};
+
+	read_text(&arguments, object);
+	cr_assert_eq(
+		command_fill(&fill, &command, fixed, caller, strlen(caller), &arguments, 0), 0);
+	append_lines(&came, fill.environment);
+	cr_expect_str_eq(buffer_terminate(&came), lines, "%s: %s", object, came.data);
+}
+
+#define NOBODY "TOOL_CALL_ID=\nTOOL_SESSION_ID=\nTOOL_LANG=\nTRACEPARENT=\nTRACESTATE=\n"
+
+Test(command_fill, names_the_caller)
+{
+	expect_environment("A=b\0", "", "{}", "A=b\n" NOBODY);
+	expect_environment("A=b\0",
+		"{\"call_id\":\"1\",\"session_id\":\"two\",\"lang\":\"\\u0064e\",\"traceparent\":"
+		"\"00-1\","
+		"\"tracestate\":\"a=b\",\"more\":\"x\"}",
+		"{}",
+		"A=b\nTOOL_CALL_ID=1\nTOOL_SESSION_ID=two\nTOOL_LANG=de\nTRACEPARENT=00-1\n"
+		"TRACESTATE=a=b\n");
+	expect_environment(
+		"A=b\0", "{\"call_id\":7,\"session_id\":\"a\\u0000\"}", "{}", "A=b\n" NOBODY);
+	expect_environment("TOOL_LANG=own\0", "{\"lang\":\"de\"}", "{}",
+		"TOOL_LANG=own\nTOOL_CALL_ID=\nTOOL_SESSION_ID=\nTRACEPARENT=\nTRACESTATE=\n");
+}
+
+Test(command_fill, has_a_variable_for_each_argument_with_a_name_for_one)
+{
+	expect_environment("A=b\0", "",
+		"{\"from-city\":\"Ulm\",\"n_9\":[1,{\"x\": null}],\"t\":true,\"e\":\"\"}",
+		"A=b\n" NOBODY "TOOL_ARG_FROM_CITY=Ulm\nTOOL_ARG_N_9=[1,{\"x\":null}]\n"
+		"TOOL_ARG_T=true\nTOOL_ARG_E=\n");
+	expect_environment("TOOL_ARG_B=own\0", "",
+		"{\"a\":null,\"b\":\"x\",\"\":1,\"a "
+		"b\":1,\"\xC3\xA9\":1,\"c\":\"\\u0000\",\"d.e\":1}",
+		"TOOL_ARG_B=own\n" NOBODY);
+}
