@@ -92,7 +92,8 @@ static bool take_comment(
 
 /* ── words ───────────────────────────────────────────────────────────────────────────────────── */
 
-/* Append text up to @stop as one line: white space is one blank, marks of Doxygen are left out. */
+/* Append text up to @stop, after a newline or at the NUL, as one line: white space is one blank,
+ * marks of Doxygen are left out. */
 static void append_words_line(const char *text, const char *stop, struct buffer *out)
 {
 	bool is_blank = true;
@@ -100,16 +101,16 @@ static void append_words_line(const char *text, const char *stop, struct buffer 
 	for (; text < stop && out->size < COMMENT_BYTES_MAX; text++) {
 		unsigned char c = (unsigned char)*text;
 
-		if (c == '^' || (c == ')' && text + 1 < stop && text[1] == '^')) {
+		if (c == '^' || (c == ')' && text[1] == '^')) {
 			/* ^(…)^ of SQLite. */
-			text += text + 1 < stop && (c == ')' || text[1] == '(');
+			text += c == ')' || text[1] == '(';
 			continue;
 		}
 		if (strchr("[]|", c))
 			continue;
 		if (c == '\\' && isalpha((unsigned char)text[1])) {
 			/* \c and \p of Doxygen keep their word. */
-			while (text + 1 < stop && isalpha((unsigned char)text[1]))
+			while (isalpha((unsigned char)text[1]))
 				text++;
 			continue;
 		}
@@ -217,7 +218,7 @@ void comment_describe_parameter(const struct header *header, const struct c_func
 		is_doxygen = strncmp(line, "@param", 6) == 0 || strncmp(line, "\\param", 6) == 0;
 		if (at > plain.data && (isalnum((unsigned char)at[-1]) || at[-1] == '_'))
 			continue;
-		if (is_doxygen && isspace((unsigned char)*after) && !memchr(line + 6, '\n', 1)) {
+		if (is_doxygen && isspace((unsigned char)*after)) {
 			const char *between = line + strcspn(line, " [\t");
 
 			/* "@param[in] name": no other word is between. */

@@ -203,7 +203,7 @@ bool parser_skip_attribute(struct c_parser *parser)
 			parser_fail(parser);
 		else
 			parser_skip_balanced(parser);
-	} else if (parser_is(parser, "[") && parser->at + 1 < parser->tokens->n_items &&
+	} else if (parser_is(parser, "[") &&
 		   c_token_is(parser->tokens, parser_token(parser) + 1, "[")) {
 		parser_skip_balanced(parser);
 	} else {

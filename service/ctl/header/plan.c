@@ -126,7 +126,7 @@ static bool is_flags(const struct c_record *record)
 		if (value < 0)
 			return false;
 		n_single += value > 0 && (value & (value - 1)) == 0;
-		n_other += value > 0 && (value & (value - 1)) != 0;
+		n_other += (value & (value - 1)) != 0;
 		most = value > most ? value : most;
 	}
 	return n_single >= 3 && most >= 4 && 2 * n_other <= n_single &&
