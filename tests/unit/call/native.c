@@ -310,3 +310,37 @@ Test(native, knows_the_facts_of_each_number)
 		cr_expect_eq(native_integer_mask(rows[i].type), rows[i].mask, "%s", name);
 	}
 }
+
+Test(native, allows_the_words_of_its_type_in_a_schema)
+{
+	static const char *const words[] = {
+		"boolean", "integer", "number", "string", "array", "object", "null", "any"};
+	static const struct {
+		enum native_type type;
+		bool is_nullable;
+		const char *allowed;
+	} rows[] = {
+		{NATIVE_BOOL, false, "boolean"},
+		{NATIVE_I8, false, "integer number"},
+		{NATIVE_U64, false, "integer number"},
+		{NATIVE_F32, false, "integer number"},
+		{NATIVE_F64, true, "integer number null"},
+		{NATIVE_STR, false, "string"},
+		{NATIVE_STR, true, "string null"},
+		{NATIVE_BYTES, false, "string"},
+		{NATIVE_ARRAY, true, "array null"},
+		{NATIVE_STRV, false, "array"},
+		{NATIVE_STRUCT, false, "object"},
+		{NATIVE_JSON, false, "boolean integer number string array object null any"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		for (size_t k = 0; k < sizeof(words) / sizeof(*words); k++) {
+			struct native_parameter parameter = {
+				.type = rows[i].type, .is_nullable = rows[i].is_nullable};
+
+			cr_expect_eq(native_allows_word(&parameter, words[k], strlen(words[k])),
+				strstr(rows[i].allowed, words[k]) != NULL, "%s: %s",
+				native_type_name(rows[i].type), words[k]);
+		}
+}

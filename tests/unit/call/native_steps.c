@@ -869,3 +869,22 @@ Test(native_steps_read, init_keeps_only_memory_of_its_own_steps)
 		native_program_free(program);
 	}
 }
+
+Test(native_steps_read, a_format_writes_to_no_memory)
+{
+#define FORMAT(text) STEPS("{'call':'f','variadic':1,'args':[{'str':'" text "'},'$p']}")
+#define WRITES       "/steps/0/args/0", "a format must not have %n, which writes to memory"
+	static const struct refusal rows[] = {
+		{FORMAT("%n"), WRITES},
+		{FORMAT("%%%n"), WRITES},
+		{FORMAT("%d %5$hhn"), WRITES},
+		{FORMAT("% -+#0.*lln"), WRITES},
+		{FORMAT("%d%%%d%Ln"), WRITES},
+	};
+	static const char *const good[] = {
+		FORMAT("100%%n %d"), FORMAT("%dn"), FORMAT("n %d"), FORMAT("%d %"), FORMAT("%s%%")};
+
+	EXPECT_REFUSALS(rows);
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
+		native_program_free(read_good(good[i], NULL));
+}
