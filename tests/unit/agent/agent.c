@@ -46,6 +46,7 @@ static void set_up(void)
 static void tear_down(void)
 {
 	agent_free(agent);
+	agent = NULL;
 	bus_free(server);
 	loop_free(loop);
 	buffer_deinit(&heard);
@@ -357,7 +358,11 @@ Test(agent, ends_its_turns_and_leaves_the_skills_when_it_stops)
 {
 	start(true);
 	chat();
+	logged_begin();
+	log_setup(LOG_LEVEL_INFO, LOG_FORMAT_TEXT);
 	agent_stop(agent);
+	cr_expect(strstr(logged_end(), "INFO  Stopping: 1 turns\n"));
+	log_setup(LOG_LEVEL_ERROR, LOG_FORMAT_TEXT);
 	tell("mycroft.toolbox-agent.is_alive", "{}");
 	tell("ovos.tools.chat", "{'utterance':'well'}");
 	expect_heard("'finish':'cancelled'");

@@ -770,3 +770,61 @@ Test(turn, tells_why_the_tools_cannot_be_listed)
 		       "'history':2,'truncated':false,"
 		       "'reason':'the tools cannot be listed: RuntimeError: Too many'}");
 }
+
+/* Begin a turn up to a model without an answer, after a call with a question to a person. */
+static void begin_second_round(void)
+{
+	cleanup(bus_envelope_deinit) struct bus_envelope envelope = {0};
+
+	begin_script((const char *const[]){CALLS(ADD_CALL), NULL});
+	begin("add");
+	respond(TOOLS);
+	turn_take_question(turn, TEXT_VIEW("agent-key-7-0"), TEXT_VIEW("q"));
+	turn_set_asking(turn, true);
+	wait_for(10 * TURN_TIME);
+	read_response(&envelope, "{'results':[{'result':{'sum':7}}]}");
+	asking_take(&asking, &envelope);
+	cr_expect_eq(turn->state, TURN_MODEL);
+}
+
+Test(turn, has_its_time_again_after_a_call_with_a_question)
+{
+	begin_second_round();
+	cr_expect_not(turn_waits_for_person(turn));
+	turn_set_asking(turn, true);
+	cr_expect_not(turn_waits_for_person(turn));
+	wait_for(TURN_TIME);
+	cr_expect_eq(n_ends, 1);
+	cr_expect_eq(turn->finish, TURN_LIMIT);
+}
+
+Test(turn, has_no_more_time_for_two_rounds)
+{
+	begin_script((const char *const[]){CALLS(ADD_CALL), NULL});
+	begin("add");
+	respond(TOOLS);
+	wait_for(TURN_TIME / 2);
+	cr_expect(loop_timer_is_armed(&turn->timer));
+	turn_take_question(turn, TEXT_VIEW("other"), TEXT_VIEW("q"));
+	cr_expect(loop_timer_is_armed(&turn->timer));
+	turn_take_decision(turn, TEXT_VIEW("q"));
+	wait_for(TURN_TIME / 2);
+	cr_expect_eq(n_ends, 1);
+}
+
+Test(turn, holds_as_many_questions_as_it_has_room_for)
+{
+	char id[8];
+
+	begin_match();
+	for (int i = 0; i <= TURN_QUESTIONS_MAX; i++) {
+		snprintf(id, sizeof(id), "q%d", i);
+		turn_take_question(turn, TEXT_VIEW("agent-key-7-0"), view(id));
+	}
+	for (int i = 0; i < TURN_QUESTIONS_MAX; i++) {
+		cr_expect(turn_waits_for_person(turn), "%d", i);
+		snprintf(id, sizeof(id), "q%d", i);
+		turn_take_decision(turn, view(id));
+	}
+	cr_expect_not(turn_waits_for_person(turn));
+}

@@ -82,3 +82,12 @@ Test(histogram, has_eight_steps_between_powers_of_two)
 		cr_expect_eq(histogram_quantile(&histogram, 1.0), rows[i][1], "%zu", i);
 	}
 }
+
+Test(histogram, has_its_least_value_as_the_quantile_zero)
+{
+	struct histogram histogram = {0};
+
+	histogram_add(&histogram, 4);
+	histogram_add(&histogram, 6);
+	cr_expect_eq(histogram_quantile(&histogram, 0), 4);
+}

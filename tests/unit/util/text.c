@@ -242,3 +242,42 @@ Test(text, knows_the_characters_of_a_name)
 	}
 	cr_expect_eq(text_span_name(""), 0);
 }
+
+Test(text, takes_a_name_over_the_bound_as_far_from_a_shorter_one)
+{
+	char name[TEXT_NAME_BYTES + 1];
+
+	memset(name, 'x', sizeof(name));
+	cr_expect_eq(text_distance(name, sizeof(name), name, TEXT_NAME_BYTES, 9), 10);
+	cr_expect_eq(text_distance(name, TEXT_NAME_BYTES, name, sizeof(name), 9), 10);
+	cr_expect_eq(text_distance(name, TEXT_NAME_BYTES, name, TEXT_NAME_BYTES - 1, 9), 1);
+}
+
+Test(text, is_nearer_than_a_name_before)
+{
+	static const struct {
+		const char *name;
+		const char *candidate;
+		unsigned int than;
+		unsigned int distance; /* 0: not nearer */
+	} rows[] = {
+		{"weather", "get_weather_forecast", 3, 2},
+		{"weather", "get_weather_forecast", 2, 0},
+		{"multipyl", "multiply", 2, 1},
+		{"multipyl", "multiply", 1, 0},
+		{"multiply", "multiply", 0, 0},
+		{"abcdef", "abcdxy", 3, 2},
+		{"abcdef", "abcdxy", 2, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		unsigned int distance = 0;
+		size_t work = 0;
+
+		cr_expect_eq(text_is_nearer(rows[i].name, strlen(rows[i].name), rows[i].candidate,
+				     strlen(rows[i].candidate), rows[i].than, &distance, &work),
+			rows[i].distance > 0, "%zu", i);
+		cr_expect_eq(distance, rows[i].distance, "%zu", i);
+		cr_expect_gt(work, 0);
+	}
+}

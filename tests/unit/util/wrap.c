@@ -58,3 +58,14 @@ Test(wrap, measures_nothing_but_terminals)
 {
 	cr_expect_eq(wrap_columns(-1), 0);
 }
+
+Test(wrap, stops_before_a_character_that_is_cut)
+{
+	size_t width;
+
+	cr_expect_eq(wrap_prefix("aé", 2, 9, &width), 1);
+	cr_expect_eq(width, 1);
+	cr_expect_eq(wrap_prefix("aé", 3, 9, &width), 3);
+	cr_expect_eq(width, 2);
+	cr_expect_eq(wrap_prefix("aé", 3, 1, &width), 1);
+}
