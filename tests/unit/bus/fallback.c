@@ -111,3 +111,57 @@ Test(fallback, leaves_the_end_to_a_core_with_ids)
 	expect_frames(2, "\"data\": {\"result\":false,\"fallback_handler\":null}");
 	cr_expect_not(strstr(came.data, "handled"));
 }
+
+Test(fallback, speaks_in_the_context_of_the_utterance)
+{
+	cleanup(speech_deinit) struct speech speech = {0};
+	cleanup(buffer_deinit) struct buffer lang = {0};
+
+	make_speech("{\"skill_id\":\"other\",\"n\":1}", &speech);
+	speech_say(&speech, bus, &TEXT_VIEW("say \"well\""), &lang, true);
+	expect_frames(1,
+		"{\"type\": \"speak\", \"context\": {\"skill_id\":\"me\",\"n\":1}, \"data\": "
+		"{\"utterance\":\"say \\\"well\\\"\",\"expect_response\":true,"
+		"\"meta\":{\"skill\":\"me\"},\"lang\":\"\"}}");
+	buffer_append_string(&lang, "de-DE");
+	speech_say(&speech, bus, &TEXT_VIEW("well"), &lang, false);
+	expect_frames(2,
+		"{\"utterance\":\"well\",\"expect_response\":false,\"meta\":{\"skill\":\"me\"},"
+		"\"lang\":\"de-DE\"}");
+}
+
+Test(fallback, speaks_in_the_context_of_a_response)
+{
+	cleanup(speech_deinit) struct speech speech = {0};
+	cleanup(bus_envelope_deinit) struct bus_envelope envelope = {0};
+	static const char text[] =
+		"{\"type\":\"x\",\"context\":{\"source\":\"a\",\"destination\":\"b\"}}";
+
+	cr_assert_eq(bus_envelope_read(&envelope, text, strlen(text), 16), 0);
+	speech_init(&speech, &envelope, "me", true);
+	fallback_send_start(&speech, bus);
+	expect_frames(1, "\"source\":\"b\"");
+	expect_frames(1, "\"destination\"");
+}
+
+Test(fallback, has_contexts_up_to_a_bound)
+{
+	static const struct {
+		size_t size;
+		bool is_sent;
+	} rows[] = {{SPEECH_CONTEXT_BYTES, true}, {SPEECH_CONTEXT_BYTES + 1, false}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		cleanup(speech_deinit) struct speech speech = {0};
+		cleanup(bus_envelope_deinit) struct bus_envelope envelope = {0};
+		cleanup(buffer_deinit) struct buffer text = {0};
+
+		buffer_append_string(&text, "{\"type\":\"x\",\"context\":{\"n\":\"");
+		for (size_t n = strlen("{\"n\":\"\"}"); n < rows[i].size; n++)
+			buffer_append_char(&text, 'n');
+		buffer_append_string(&text, "\"}}");
+		cr_assert_eq(bus_envelope_read(&envelope, text.data, text.size, 16), 0);
+		speech_init(&speech, &envelope, "me", false);
+		cr_expect_eq(speech.context.size > 0, rows[i].is_sent, "%zu", rows[i].size);
+	}
+}

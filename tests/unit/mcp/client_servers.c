@@ -205,3 +205,27 @@ Test(mcp_servers, survive_that_memory_is_short)
 		mcp_server_entries_deinit(&entries);
 	}
 }
+
+Test(mcp_servers, of_other_programs_have_another_key)
+{
+	static const char *const rows[][2] = {
+		{"{'servers':{}}", "servers"},
+		{"{'context_servers':{}}", "context_servers"},
+		{"{'mcp_servers':{}}", "mcp_servers"},
+		{"{'mcpServers':{}}", NULL},
+		{"{'kind':'mcp','servers':{}}", NULL},
+		{"{'server':{}}", NULL},
+		{"{}", NULL},
+		{"['servers']", NULL},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		cleanup(json_tape_cleanup) struct json_tape tape = {0};
+		cleanup_free char *json = quoted(rows[i][0]);
+		const char *key;
+
+		cr_assert_eq(json_tape_read(&tape, json, strlen(json), 8, NULL), 0);
+		key = mcp_other_list_key(&tape);
+		cr_expect(rows[i][1] ? key && strcmp(key, rows[i][1]) == 0 : !key, "%s", json);
+	}
+}

@@ -89,3 +89,33 @@ Test(mcp_param_headers, are_only_of_schemas_that_ask_for_them)
 			     "{\"description\":\"x-mcp-header\",\"properties\":[]}"),
 		0);
 }
+
+Test(mcp_param_headers, are_of_nested_properties_alone)
+{
+	static const char schema[] =
+		"{\"properties\":{\"a\":true,\"b\":{\"x-mcp-header\":1},\"c\":{\"properties\":[]},"
+		"\"d\":{\"properties\":{\"e\":{\"x-mcp-header\":\"E\"}}}}}";
+
+	cr_expect_eq(check_call("{\"a\":1,\"b\":2,\"c\":{}}", FIELDS("X: y"), schema), 0);
+	cr_expect_eq(check_call("{\"d\":{\"e\":\"x\"}}", FIELDS("Mcp-Param-E:x"), schema), 0);
+	cr_expect_eq(
+		check_call("{\"d\":{\"e\":\"x\"}}", FIELDS("X: y"), schema), MCP_HEADER_MISMATCH);
+	cr_expect_eq(check_call("{\"d\":5}", FIELDS("X: y"), schema), 0);
+	cr_expect_eq(check_call("{\"d\":5}", FIELDS("Mcp-Param-E:x"), schema), MCP_HEADER_MISMATCH);
+	cr_expect_eq(check_call("{\"e\":\"x\"}", FIELDS("X: y"), schema), 0);
+}
+
+Test(mcp_param_headers, cannot_be_checked_by_a_schema_that_is_too_deep)
+{
+	cleanup(buffer_deinit) struct buffer schema = {0};
+
+	buffer_append_string(&schema, "{\"x-mcp-header\":");
+	for (int i = 0; i < JSON_DEPTH_DEFAULT; i++)
+		buffer_append_char(&schema, '[');
+	for (int i = 0; i < JSON_DEPTH_DEFAULT; i++)
+		buffer_append_char(&schema, ']');
+	buffer_append_char(&schema, '}');
+	cr_assert(buffer_terminate(&schema));
+	cr_expect_eq(check_call("{}", FIELDS("X: y"), schema.data), MCP_INTERNAL_ERROR);
+	cr_expect_eq(check_call("{}", FIELDS("X: y"), "[\"x-mcp-header\"]"), 0);
+}

@@ -125,18 +125,24 @@ char *judge_mask(const char *schema, const char *value, bool *ret_is_changed)
 	return buffer_take(&text, NULL);
 }
 
-char *judge_coerce(const char *schema, const char *value, size_t *ret_changes)
+char *judge_coerce_with(const char *schema, const char *value, const struct schema_words *words,
+	size_t *ret_changes)
 {
 	cleanup(schema_report_deinit) struct schema_report changes = {0};
 	cleanup(subject_deinit) struct subject subject;
 	struct buffer text = {0};
 
 	subject_init(&subject, NULL, schema, value);
-	cr_assert_eq(schema_coerce(subject.schema, subject.context, &subject.tape, 0, NULL, &text,
+	cr_assert_eq(schema_coerce(subject.schema, subject.context, &subject.tape, 0, words, &text,
 			     &changes),
 		0);
 	*ret_changes = changes.n_violations;
 	return buffer_take(&text, NULL);
+}
+
+char *judge_coerce(const char *schema, const char *value, size_t *ret_changes)
+{
+	return judge_coerce_with(schema, value, NULL, ret_changes);
 }
 
 void expect_report(const char *schema, const char *value, const char *part)

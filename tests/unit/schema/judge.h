@@ -29,6 +29,8 @@ char *judge_fill(const struct schema_options *options, const char *schema, const
 	bool *ret_is_changed);
 char *judge_mask(const char *schema, const char *value, bool *ret_is_changed);
 char *judge_coerce(const char *schema, const char *value, size_t *ret_changes);
+char *judge_coerce_with(const char *schema, const char *value, const struct schema_words *words,
+	size_t *ret_changes);
 
 /* Fail unless the report for @value holds @part. */
 void expect_report(const char *schema, const char *value, const char *part);

@@ -270,3 +270,37 @@ Test(schema_mask, finds_the_schema_of_a_value_wherever_it_is)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		expect_masked(cases[i].schema, cases[i].value, cases[i].masked);
 }
+
+/* The words of a person: seven, and for ever. */
+static bool read_seven(const void *data, const char *text, size_t size, struct buffer *out)
+{
+	cr_expect_eq(data, &read_seven);
+	if (size == 5 && memcmp(text, "seven", size) == 0)
+		buffer_append_string(out, "7");
+	else if (size == 8 && memcmp(text, "for ever", size) == 0)
+		buffer_append_string(out, "null");
+	return out->size > 0;
+}
+
+static void expect_words(const char *given, const char *expected)
+{
+	static const char schema[] = "{\"properties\":{\"i\":{\"type\":\"integer\"},"
+				     "\"n\":{\"type\":[\"integer\",\"null\"]},"
+				     "\"s\":{\"type\":\"string\"}}}";
+	const struct schema_words words = {read_seven, (const void *)&read_seven};
+	size_t changes;
+	cleanup_free char *text = judge_coerce_with(schema, given, &words, &changes);
+
+	cr_expect_str_eq(text, expected, "%s: %s", given, text);
+	cr_expect_eq(changes > 0, strcmp(given, expected) != 0);
+}
+
+Test(schema_coerce, takes_the_words_of_a_person)
+{
+	expect_words("{\"i\":\"seven\"}", "{\"i\":7}");
+	expect_words("{\"n\":\"for ever\"}", "{\"n\":null}");
+	expect_words("{\"i\":\"eight\"}", "{\"i\":\"eight\"}");
+	expect_words("{\"i\":\"8\"}", "{\"i\":8}");
+	expect_words("{\"i\":\"\"}", "{\"i\":\"\"}");
+	expect_words("{\"s\":\"seven\"}", "{\"s\":\"seven\"}");
+}
