@@ -225,7 +225,8 @@ Test(loader_given, warns_of_writers_of_each_folder_around_a_manifest)
 /* ── short memory ───────────────────────────────────────────────────────────────────────────── */
 
 static int status;
-static bool defers; /* no server is asked */
+static bool defers;                      /* no server is asked */
+static struct catalogue *offered_before; /* or NULL */
 
 static void take_any(void *data, struct catalogue *made, struct policy *policy, int error)
 {
@@ -243,8 +244,10 @@ static void expect_all_or_a_shortage(const char *offered)
 {
 	char path[sizeof(scratch_folder) + 16];
 	const char *const files[] = {path};
-	struct loader_options options = {
-		.config = &config, .host_program = TEST_HOST_PROGRAM, .defers_servers = defers};
+	struct loader_options options = {.config = &config,
+		.host_program = TEST_HOST_PROGRAM,
+		.defers_servers = defers,
+		.previous = offered_before};
 	size_t n = 0;
 
 	snprintf(path, sizeof(path), "%s/boxes.d", scratch_folder);
@@ -293,4 +296,21 @@ Test(loader_given, has_each_server_of_a_list_or_memory_is_short)
 	defers = true;
 	expect_all_or_a_shortage("b/t ");
 	cr_expect_eq(catalogue_n_skipped(catalogue), 2);
+}
+
+Test(loader_given, keeps_all_that_goes_on_or_memory_is_short)
+{
+	scratch_write_json("boxes.d/a.json", LINE("f"));
+	scratch_write_json("boxes.d/b.json", REBOOT(""));
+	scratch_write_json("boxes.d/c.json", LINE("g"));
+	scratch_write_json("boxes.d/d.json", LINE("h"));
+	write_program("boxes.d/home/bell");
+	expect_offered("boxes.d", NULL, "a/f b/t c/g d/h home/bell ");
+	offered_before = take_ptr(catalogue);
+	scratch_write_json("boxes.d/a.json", LINE("k"));
+	scratch_write("boxes.d/c.json", "[");
+	scratch_write_json("boxes.d/d.json", "{'toolbox_id':'d','kind':'nonsense'}");
+	expect_all_or_a_shortage("a/k b/t c/g d/h home/bell ");
+	cr_expect_eq(catalogue_n_failures(catalogue), 2);
+	catalogue_free(offered_before);
 }
