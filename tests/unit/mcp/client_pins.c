@@ -226,3 +226,21 @@ Test(mcp_pins, what_is_no_such_file_is_refused)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		cr_expect_eq(read_text(texts[i]), MCP_PINS_E_WRONG, "%s", texts[i]);
 }
+
+Test(mcp_pins, a_change_of_a_tool_that_is_away_is_kept)
+{
+	cr_assert_eq(begin("s"), 0);
+	see("f", "{\"name\":\"f\"}");
+	finish("s");
+	cr_assert_eq(begin("s"), 0);
+	see("f", "{\"name\":\"f\",\"outputSchema\":{}}");
+	finish("s");
+	cr_assert_eq(begin("s"), 0);
+	see("g", "{\"name\":\"g\"}");
+	finish("s");
+	cr_assert_eq(begin("s"), 0);
+	cr_expect_eq(see("f", "{\"name\":\"f\",\"outputSchema\":{}}"), MCP_PIN_CHANGED);
+	cr_expect_not(pins.is_new);
+	finish("s");
+	cr_expect_eq(trust(), 1);
+}

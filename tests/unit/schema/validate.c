@@ -395,3 +395,51 @@ Test(schema_validate, follows_each_dynamic_name_by_itself)
 	cr_expect_not(judge(schema, "{\"n\":null}"));
 	cr_expect_not(judge(schema, "{\"o\":{}}"));
 }
+
+Test(schema_validate, marks_the_members_of_patterns)
+{
+	static const char schema[] =
+		"{\"patternProperties\":{\"^a\":{\"type\":\"integer\"},\"z$\":{\"minimum\":2}},"
+		"\"unevaluatedProperties\":false}";
+	static const char closed[] = "{\"patternProperties\":{\"^a\":{\"type\":\"integer\"}},"
+				     "\"additionalProperties\":{\"type\":\"null\"},"
+				     "\"unevaluatedProperties\":false}";
+
+	cr_expect(judge(schema, "{\"a\":1,\"z\":2,\"az\":3}"));
+	cr_expect_not(judge(schema, "{\"a\":\"x\"}"));
+	cr_expect_not(judge(schema, "{\"az\":1}"));
+	cr_expect_not(judge(schema, "{\"b\":1}"));
+	cr_expect(judge(closed, "{\"a\":1,\"b\":null}"));
+	cr_expect_not(judge(closed, "{\"a\":null}"));
+	cr_expect_not(judge(closed, "{\"b\":1}"));
+}
+
+Test(schema_validate, hands_the_marks_of_leftovers_on)
+{
+	static const char members[] = "{\"allOf\":[{\"properties\":{\"a\":{}},"
+				      "\"unevaluatedProperties\":{\"type\":\"integer\"}}],"
+				      "\"unevaluatedProperties\":false}";
+	static const char any[] =
+		"{\"anyOf\":[{\"unevaluatedProperties\":{\"type\":\"integer\"}},{}],"
+		"\"unevaluatedProperties\":false}";
+	static const char items[] = "{\"allOf\":[{\"unevaluatedItems\":{\"type\":\"integer\"}}],"
+				    "\"unevaluatedItems\":false}";
+	cleanup(buffer_deinit) struct buffer value = {0};
+
+	cr_expect(judge(members, "{\"a\":\"x\",\"b\":2}"));
+	cr_expect_not(judge(members, "{\"a\":\"x\",\"b\":\"x\"}"));
+	cr_expect(judge(any, "{\"a\":1}"));
+	cr_expect_not(judge(any, "{\"a\":\"x\"}"));
+	cr_expect(judge(any, "{}"));
+	buffer_append_string(&value, "[0");
+	for (int i = 1; i < 200; i++) {
+		buffer_append_string(&value, ",0");
+		buffer_append_char(&value, ']');
+		cr_assert(buffer_terminate(&value));
+		cr_expect(judge(items, value.data), "%d", i);
+		value.size--;
+	}
+	buffer_append_string(&value, ",\"x\"]");
+	cr_assert(buffer_terminate(&value));
+	cr_expect_not(judge(items, value.data));
+}
