@@ -81,6 +81,15 @@ Test(folder_manifest, that_is_broken_is_found_unless_it_defines_a_program)
 	expect_manifest(NULL);
 }
 
+Test(folder_manifest, is_no_folder_with_the_name_of_one)
+{
+	manifest_write("box/box.json/file", "");
+	manifest_write("box/a.json/file", "");
+	expect_manifest(NULL);
+	manifest_write("box/b.json", MANIFEST);
+	expect_manifest("box/b.json");
+}
+
 Test(folder_manifest, is_no_definition_of_a_program)
 {
 	manifest_write("box/bell.json", MANIFEST);

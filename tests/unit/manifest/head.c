@@ -300,6 +300,16 @@ Test(dropin_head, has_the_parameters_of_its_lines)
 	}
 }
 
+Test(dropin_head, requires_each_parameter_without_a_mark)
+{
+	cleanup(told_deinit) struct told told;
+
+	read_head("# param a string\n# param b string?\n# param c array\n", &told);
+	cr_expect(strstr(told.entry.data,
+			  "},\"c\":{\"type\":\"array\"}},\"required\":[\"a\",\"c\"],"),
+		"%s", told.entry.data);
+}
+
 Test(dropin_head, names_the_type_that_another_language_means)
 {
 	static const char *const rows[][2] = {{"int", "; did you mean 'integer'?"},
