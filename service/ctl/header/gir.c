@@ -97,6 +97,7 @@ static char *read_description(struct gir_reading *reading, const xmlNode *node)
 {
 	const xmlNode *doc = find_child(node, "doc");
 	cleanup(buffer_deinit) struct buffer out = {0};
+	char *description;
 	xmlChar *text;
 
 	if (!doc)
@@ -105,11 +106,12 @@ static char *read_description(struct gir_reading *reading, const xmlNode *node)
 	if (text)
 		write_gir_text((const char *)text, &out);
 	xmlFree(text);
-	if (out.size == 0)
+	if (out.size == 0 && buffer_status(&out) == 0)
 		return NULL;
-	if (!buffer_terminate(&out))
+	description = buffer_take(&out, NULL);
+	if (!description)
 		reading->error = -ENOMEM;
-	return buffer_take(&out, NULL);
+	return description;
 }
 
 /* ── functions ───────────────────────────────────────────────────────────────────────────────── */

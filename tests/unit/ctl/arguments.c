@@ -2,11 +2,13 @@
 #include "ctl/invoke/arguments.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "scarce.h"
 #include "util/cleanup.h"
 
 TestSuite(ctl_arguments, .timeout = 20);
@@ -312,4 +314,29 @@ Test(ctl_arguments, must_be_an_object_when_they_come_whole)
 	buffer_reset(&reason);
 	cr_expect_eq(ctl_arguments_check("{", 1, &reason), WORDS_E_USAGE);
 	cr_expect(strstr(reason.data, "the arguments must be a JSON object: byte 1: "));
+}
+
+Test(ctl_arguments, are_written_whole_or_not_at_all_when_memory_is_short)
+{
+	static const char *const words[] = {
+		"days=1,2", "place.city=x", "by_ref[city]=y", "any={}", "text:=\"a\""};
+
+	for (size_t n = 0; scarce_once_after(n); n++) {
+		cleanup(json_tape_cleanup) struct json_tape tape = {0};
+		cleanup(words_deinit) struct words read = {0};
+		cleanup(buffer_deinit) struct buffer out = {0};
+		cleanup(buffer_deinit) struct buffer reason = {0};
+		int r = json_tape_read(&tape, schema, strlen(schema), JSON_DEPTH_DEFAULT, NULL);
+
+		r = r ? r : words_read(words, 5, &read, &reason);
+		r = r ? r
+		      : ctl_arguments_write(&read, &tape, json_find(&tape, 0, "argument_schema"),
+				&out, &reason);
+		cr_expect((scarce_has_failed() && r == -ENOMEM) || r == 0, "%zu: %d", n, r);
+		if (r == 0)
+			cr_expect_str_eq(buffer_terminate(&out),
+				"{\"days\":[1,2],\"place\":{\"city\":\"x\"},\"by_ref\":{\"city\":"
+				"\"y\"},"
+				"\"any\":{},\"text\":\"a\"}");
+	}
 }

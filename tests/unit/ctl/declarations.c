@@ -2,11 +2,13 @@
 #include "ctl/header/declarations.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "scarce.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 
@@ -454,11 +456,11 @@ Test(ctl_declarations, knows_the_size_and_the_sign_of_a_number)
 Test(ctl_declarations, skips_a_declaration_that_is_no_c)
 {
 	static const char *const cases[] = {"unknown x;", "int f(int a b);", "int f(,);",
-		"int f(..., int);", "int f(int, unknown);", "typeof x f(void);", "struct ;",
-		"struct s { int a } x;", "struct s { int a; }; struct s { int b; };",
-		"struct s; union s *u;", "enum { 1 };", "enum { A B };", "enum { , };",
-		"static_assert(1) int x;", "int;int f(void) int;", "* f(void);", "int *;",
-		"int f(void) __attribute__ 3;"};
+		"int f(..., int);", "int f(int a int b);", "int f(int, unknown);",
+		"typeof x f(void);", "struct ;", "struct s { int a } x;",
+		"struct s { int a; }; struct s { int b; };", "struct s; union s *u;", "enum { 1 };",
+		"enum { A B };", "enum { , };", "static_assert(1) int x;", "int;int f(void) int;",
+		"* f(void);", "int *;", "int f(void) __attribute__ 3;"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		cleanup(buffer_deinit) struct buffer text = {0};
@@ -545,6 +547,7 @@ Test(ctl_declarations, tells_a_declarator_in_parentheses_from_parameters)
 		"int f(int (const int), int (void), int (...))");
 	expect("int f(int *restrict const *x, char *const volatile, int ^block);",
 		"int f(int *const *, char *const, int *)");
+	expect("int f __attribute__((x)) (int a __attribute__((y)));", "int f(int)");
 	expect("int f(int a[const 2], int b[restrict static 3], int c[][4]);",
 		"int f(int [2], int [3], int [][4])");
 }
@@ -678,4 +681,27 @@ Test(ctl_declarations, bounds_the_text)
 
 	cr_assert(text);
 	cr_expect_eq(c_tokens_read(text, C_TEXT_BYTES_MAX + 1, &tokens), C_TOKENS_E_SIZE);
+}
+
+Test(ctl_declarations, are_read_whole_or_not_at_all_when_memory_is_short)
+{
+	static const char text[] = "# 1 \"x.h\"\n# 1 \"<stdin>\"\n# 1 \"/y.h\" 1\n/* One. */ "
+				   "typedef struct a { int b[1 + 2]; "
+				   "} a_t; enum e { X, Y }; a_t *(*f(int (*call)(void *), enum e "
+				   "e))[4]; int g(a_t *a);";
+
+	for (size_t n = 0; scarce_once_after(n); n++) {
+		struct read read = {0};
+		int r = c_tokens_read(text, strlen(text), &read.tokens);
+
+		if (r == 0) {
+			r = c_declarations_read(&read.tokens, &read.all);
+			cr_expect_eq(r, scarce_has_failed() ? -ENOMEM : 0, "%zu", n);
+		} else {
+			cr_expect(scarce_has_failed() && r == -ENOMEM, "%zu", n);
+		}
+		if (r == 0)
+			cr_expect(c_find_function(&read.all, "g") != NULL);
+		read_deinit(&read);
+	}
 }

@@ -2,12 +2,14 @@
 #include "ctl/header/gir.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "ctl/header/plan_write.h"
+#include "scarce.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/file/file.h"
@@ -429,4 +431,23 @@ Test(ctl_gir, finds_a_file_in_each_folder_of_data)
 	cr_expect_eq(gir_read("X-?", &gir, &message), 1, "a name is no pattern");
 	cr_expect_eq(gir_read("X-2", &gir, &message), 1);
 	tear_down(folder);
+}
+
+Test(ctl_gir, is_read_whole_or_not_at_all_when_memory_is_short)
+{
+	for (size_t n = 0; scarce_once_after(n); n++) {
+		cleanup(gir_deinit) struct gir gir = {0};
+		cleanup(buffer_deinit) struct buffer message = {0};
+		int r = gir_read_text(functions, strlen(functions), "X-1", &gir, &message);
+
+		cr_expect_eq(r, scarce_has_failed() ? -ENOMEM : 0, "%zu: %d", n, r);
+		cr_expect_eq(gir.n_functions, r == 0 ? 3 : 0);
+		if (r != 0)
+			continue;
+		cr_expect_not_null(gir_find(&gir, "x_box_get")->description, "%zu", n);
+		cr_expect_not_null(gir_find(&gir, "x_box_get")->parameters[1].description);
+		cr_expect_not_null(gir_find(&gir, "x_copy")->parameters[0].description);
+		cr_expect_not_null(gir.library);
+		cr_expect_not_null(gir.package);
+	}
 }

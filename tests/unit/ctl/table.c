@@ -2,10 +2,12 @@
 #include "ctl/table.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "scarce.h"
 #include "util/cleanup.h"
 
 static void set_up(void)
@@ -258,5 +260,22 @@ Test(ctl_table, has_its_last_column_where_there_is_room)
 		WRITE(table, cases[i].width);
 		cr_expect_str_eq(strchr(out.data, '\n') + 1, cases[i].row, "%zu\n%s",
 			cases[i].width, out.data);
+	}
+}
+
+Test(ctl_table, is_whole_or_an_error_when_memory_is_short)
+{
+	static const char *const cells[] = {
+		"a", "1", "a text that is too long for one line", "b", "2", "x"};
+
+	for (size_t n = 0; scarce_once_after(n); n++) {
+		cleanup(table_deinit) struct table table = {0};
+		cleanup(buffer_deinit) struct buffer out = {0};
+
+		table_init(&table, columns, 3);
+		for (size_t i = 0; i < 6; i++)
+			table_add(&table, cells[i]);
+		table_write(&table, n % 2 ? 12 : 40, "", "", &out);
+		cr_expect_eq(buffer_status(&out), scarce_has_failed() ? -ENOMEM : 0, "%zu", n);
 	}
 }
