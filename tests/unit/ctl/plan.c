@@ -533,10 +533,11 @@ Test(ctl_plan, prefers_a_constructor_that_costs_little)
 Test(ctl_plan, calls_no_constructor_that_a_tool_cannot_call)
 {
 	static const char *const cases[] = {"struct a *a_new(void (*done)(void));",
-		"struct a *a_new(int n, ...);", "static struct a *a_new(void) { return 0; }",
-		"struct a *absent_new(void);", "struct a *a_new(void) __attribute__((deprecated));",
-		"struct a *a_new(struct a *from);", "void a_new(struct a *const *ret);",
-		"void a_init(struct a *a);"};
+		"struct a *a_new(int n, void (*done)(void));", "struct a *a_new(int n, ...);",
+		"static struct a *a_new(void) { return 0; }", "struct a *absent_new(void);",
+		"struct a *a_new(void) __attribute__((deprecated));",
+		"struct a *a_new(struct a *from);", "struct a *a_new(int n, struct a *from);",
+		"void a_new(struct a *const *ret);", "void a_init(struct a *a);"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		cleanup(buffer_deinit) struct buffer text = {0};
