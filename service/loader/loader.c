@@ -52,7 +52,8 @@ struct loader {
 	diagnostic_function problem;
 	loader_done_function done;
 	void *data;
-	struct folders_listing listing; /* the registered manifests; empty for given files */
+	struct folders_listing own;            /* the listing made by the load itself, or empty */
+	const struct folders_listing *listing; /* the registrations; empty for given files */
 	struct load_jobs jobs;
 	const struct toolbox_library *seen; /* the last library found unchanged */
 	struct asking *asking;              /* the questions to servers */
@@ -449,10 +450,10 @@ static void report_found(const struct loader *loader)
 {
 	cleanup(text_list_deinit) struct text_list paths = {0};
 	cleanup(buffer_deinit) struct buffer line = {0};
-	size_t n = loader->listing.n_entries;
+	size_t n = loader->listing->n_entries;
 
 	for (size_t i = 0; log_is_on(LOG_LEVEL_DEBUG) && i < n; i++)
-		(void)text_list_add(&paths, loader->listing.entries[i].path);
+		(void)text_list_add(&paths, loader->listing->entries[i].path);
 	buffer_printf(&line, "Registrations found (%zu)", n);
 	text_list_write(&paths, FOUND_BYTES, &line);
 	if (buffer_terminate(&line))
@@ -543,7 +544,7 @@ static void make_catalogue(void *data)
 	if (!loader->is_abandoned && loader->error == 0)
 		note_gates(loader);
 	if (!loader->is_abandoned && loader->error == 0)
-		loader->catalogue = assemble_catalogue(&loader->jobs, &loader->listing);
+		loader->catalogue = assemble_catalogue(&loader->jobs, loader->listing);
 	add_guests(loader);
 	make_rest(loader);
 	load_jobs_drop(&loader->jobs);
@@ -813,6 +814,7 @@ static int new_loader(
 		return -ENOMEM;
 	loader->loop = loop;
 	loader->jobs.options = *options;
+	loader->listing = options->listing ? options->listing : &loader->own;
 	loader->jobs.reader = manifest_reader_new(options->library_dir);
 	if (!loader->jobs.reader)
 		return -ENOMEM;
@@ -856,19 +858,16 @@ int loader_start(struct loop *loop, const struct loader_options *options,
 	struct loader **ret_loader)
 {
 	const struct text_list *folders = &options->config->toolbox_dirs;
-	cleanup(folders_listing_deinit) struct folders_listing listing = {0};
 	cleanup(loader_cleanup) struct loader *loader = NULL;
-	int r = folders_list((const char *const *)folders->items, folders->n_items, &listing);
+	int r = new_loader(loop, options, &loader);
 
-	if (r == 0)
-		r = new_loader(loop, options, &loader);
-	for (size_t i = 0; r == 0 && i < listing.n_entries; i++)
-		r = add_file(loader, listing.entries[i].path, listing.entries[i].is_folder);
-	if (r == 0) {
-		loader->listing = listing;
-		listing = (struct folders_listing){0};
-		r = set_going(loader, problem, done, data);
-	}
+	if (r == 0 && !options->listing)
+		r = folders_list(
+			(const char *const *)folders->items, folders->n_items, &loader->own);
+	for (size_t i = 0; r == 0 && i < loader->listing->n_entries; i++)
+		r = add_file(loader, loader->listing->entries[i].path,
+			loader->listing->entries[i].is_folder);
+	r = r ? r : set_going(loader, problem, done, data);
 	if (r < 0)
 		return r;
 	*ret_loader = take_ptr(loader);
@@ -994,6 +993,6 @@ void loader_free(struct loader *loader)
 	policy_free(loader->policy);
 	catalogue_free(loader->catalogue);
 	load_jobs_deinit(&loader->jobs);
-	folders_listing_deinit(&loader->listing);
+	folders_listing_deinit(&loader->own);
 	free(loader);
 }

@@ -7,6 +7,7 @@
 #include "config/config.h"
 #include "loader/guest/guests.h"
 #include "loop/loop.h"
+#include "manifest/folders.h"
 #include "policy/policy.h"
 #include "util/cleanup.h"
 #include "util/diagnostic.h"
@@ -75,6 +76,8 @@ struct loader_options {
 	bool takes_answers;
 	loader_made_function made; /* called before done(); or NULL */
 	struct guest_set *guests;  /* borrowed: taken in, with their outcomes; or NULL */
+	/* the registrations in the configured folders, borrowed; NULL: the load lists them */
+	const struct folders_listing *listing;
 };
 
 /* Load everything registered in the configured folders. Everything in @options must live until

@@ -10,6 +10,7 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include "util/array.h"
 #include "util/clock.h"
 #include "util/digest.h"
 #include "util/log.h"
@@ -37,7 +38,9 @@ struct watcher {
 	uint64_t unrest_ms;         /* quiet is armed: since when there has been no quiet */
 	struct interest *interests; /* by watch */
 	size_t n_interests;
-	uint64_t digest; /* digest of the paths that are watched; 0: not all are */
+	uint64_t digest;        /* digest of the paths that are watched; 0: not all are */
+	struct interest *early; /* the ones for the next watcher_set() */
+	size_t n_early;
 };
 
 static void forget_interests(struct interest *interests, size_t n_interests)
@@ -135,6 +138,7 @@ void watcher_free(struct watcher *watcher)
 	if (watcher->fd >= 0)
 		close(watcher->fd);
 	forget_interests(watcher->interests, watcher->n_interests);
+	forget_interests(watcher->early, watcher->n_early);
 	free(watcher);
 }
 
@@ -256,6 +260,20 @@ static uint64_t digest_paths(
 	return digest ? digest : 1;
 }
 
+int watcher_add(struct watcher *watcher, const char *const *folders, size_t n_folders)
+{
+	int r = 0;
+
+	for (size_t i = 0; r != -ENOMEM && i < n_folders; i++) {
+		r = array_grow(watcher->early, watcher->n_early);
+		if (r == 0)
+			r = add_interest(
+				watcher, folders[i], NULL, &watcher->early[watcher->n_early]);
+		watcher->n_early += r == 0;
+	}
+	return r == -ENOMEM ? r : 0;
+}
+
 int watcher_set(struct watcher *watcher, const char *const *folders, size_t n_folders,
 	const char *const *files, size_t n_files, bool is_again)
 {
@@ -264,9 +282,13 @@ int watcher_set(struct watcher *watcher, const char *const *folders, size_t n_fo
 
 	if (is_again && digest == watcher->digest)
 		return 0;
-	interests.items = calloc(n_folders + n_files + 1, sizeof(*interests.items));
+	interests.n_items = watcher->n_early;
+	interests.items = reallocarray(watcher->early, interests.n_items + n_folders + n_files + 1,
+		sizeof(*interests.items));
 	if (!interests.items)
 		return -ENOMEM;
+	watcher->early = NULL;
+	watcher->n_early = 0;
 	for (size_t i = 0; i < n_folders; i++)
 		note(watcher, &interests, folders[i], NULL);
 	for (size_t i = 0; i < n_files; i++)

@@ -43,6 +43,10 @@ void watcher_free(struct watcher *watcher);
 int watcher_set(struct watcher *watcher, const char *const *folders, size_t n_folders,
 	const char *const *files, size_t n_files, bool is_again);
 
+/* Watch all files in @folders already, for the next watcher_set(), which is given them, too, and
+ * what was found in them meanwhile: so no change is missed in between. Return 0 or -ENOMEM. */
+int watcher_add(struct watcher *watcher, const char *const *folders, size_t n_folders);
+
 /* Return whether changed() will be called, for an event read or waiting. */
 bool watcher_is_pending(struct watcher *watcher);
 

@@ -311,6 +311,8 @@ static void finish_load(void *data, struct catalogue *catalogue, struct policy *
 	}
 	if (reload->is_wanted || reload->is_unwatched)
 		loop_timer_arm(&reload->following, 0);
+	else if (!reload->loader)
+		reload_drop_listing(reload);
 }
 
 /* A timer: go on after a load. With many toolboxes its end holds the loop for milliseconds, and so
@@ -323,6 +325,8 @@ static void follow(void *data)
 		start_loader(reload);
 	else if (reload->is_unwatched)
 		reload_watch(reload, true);
+	if (!reload->loader)
+		reload_drop_listing(reload);
 }
 
 /* ── guests ──────────────────────────────────────────────────────────────────────────────────── */
@@ -406,6 +410,7 @@ static void finish_closed(struct reload *reload)
 	if (reload->is_asked)
 		log_limited(&reload->reloads, LOG_LEVEL_ERROR, "Nothing is offered: %s",
 			reload->parts.config->closed);
+	reload_drop_listing(reload);
 	reload->handler.done(reload->data);
 }
 
@@ -436,6 +441,7 @@ static void start_loader(struct reload *reload)
 		notify_reloading();
 	/* Before anything is read, so that no later change is missed. */
 	configuration = digest_merged(parts->config);
+	reload_drop_listing(reload);
 	reload_watch(reload, false);
 	/* A closed configuration may have been mended before it was watched. */
 	if (reload->is_ready || parts->config->closed)
@@ -463,8 +469,12 @@ static void start_loader(struct reload *reload)
 	reload->asks_again = false;
 	reload->takes_answers = false;
 	/* The configuration may name other folders now. */
-	if (digest_merged(parts->config) != configuration)
+	if (digest_merged(parts->config) != configuration) {
+		reload_drop_listing(reload);
 		reload_watch(reload, true);
+	}
+	if (reload->flags->n_files == 0 && reload->is_listed)
+		options.listing = &reload->listing;
 	text_list_deinit(&reload->away);
 	reload->handler.list_guests(reload->data, &reload->guests);
 	r = outages_list(&reload->outages, &reload->away);
@@ -580,6 +590,7 @@ void reload_deinit(struct reload *reload)
 	loop_timer_deinit(&reload->arrival);
 	prepared_reload_deinit(&reload->next);
 	guest_set_deinit(&reload->guests);
+	reload_drop_listing(reload);
 	watcher_free(take_ptr(reload->watcher));
 	expiry_deinit(&reload->expiry);
 	outages_deinit(&reload->outages);

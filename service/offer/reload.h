@@ -15,6 +15,7 @@
 #include "loader/loader.h"
 #include "loader/watcher.h"
 #include "loop/loop.h"
+#include "manifest/folders.h"
 #include "util/buffer.h"
 #include "util/log.h"
 #include "util/file/paths.h"
@@ -81,15 +82,18 @@ struct reload {
 	struct prepared_reload next; /* comes with its catalogue; made beside the loop */
 	struct buffer tools;         /* prepared_reload.tools, for done() */
 	uint64_t outcomes[RELOAD_OUTCOMES];
-	uint64_t generation;         /* number of the catalogue loaded last, or being loaded */
-	bool is_ready;               /* the first load is done */
-	bool starts_again;           /* only another start reads what was mended */
-	bool is_wanted;              /* another reload follows the one under way … */
-	struct loop_timer following; /* … in a turn of the loop of its own */
-	bool is_unwatched;           /* the files of the new catalogue are watched there, too */
-	struct loop_timer rewatch;   /* a load that watches what was not, for want of memory */
-	struct guest_set guests;     /* the guests of the load under way */
-	bool asks_again;             /* the next one asks interpreters again what their tools are */
+	uint64_t generation;            /* number of the catalogue loaded last, or being loaded */
+	bool is_ready;                  /* the first load is done */
+	bool starts_again;              /* only another start reads what was mended */
+	bool is_wanted;                 /* another reload follows the one under way … */
+	struct loop_timer following;    /* … in a turn of the loop of its own */
+	bool is_unwatched;              /* the files of the new catalogue are watched there, too */
+	struct loop_timer rewatch;      /* a load that watches what was not, for want of memory */
+	struct folders_listing listing; /* the registration folders as they are being loaded … */
+	struct text_list programs;      /* … the folders of programs in them … */
+	bool is_listed;                 /* … if they could be listed, watched before */
+	struct guest_set guests;        /* the guests of the load under way */
+	bool asks_again;    /* the next one asks interpreters again what their tools are */
 	bool is_background; /* the one under way waits for servers, and gives way to a change … */
 	bool is_background_next;     /* … or the one that follows */
 	struct expiry expiry;        /* the next end of an entry of disabled.json in force */
@@ -159,3 +163,6 @@ void reload_configuration(struct reload *reload);
 /* Watch the registration folders, the files from which the present toolboxes are made, and the
  * configuration's files; @is_again: in a reload that has called this before. (offer/watch.c) */
 void reload_watch(struct reload *reload, bool is_again);
+
+/* Have the next reload_watch() list the registration folders anew. (offer/watch.c) */
+void reload_drop_listing(struct reload *reload);

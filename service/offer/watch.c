@@ -226,12 +226,59 @@ static void watch_given(const struct config_flags *flags, struct watched *watche
 	}
 }
 
-/* Watch the registration folders, and the folders of libraries and of drop-in programs. */
-static void watch_folders(const struct reload *reload, struct watched *watched)
+void reload_drop_listing(struct reload *reload)
+{
+	folders_listing_deinit(&reload->listing);
+	text_list_deinit(&reload->programs);
+	reload->is_listed = false;
+}
+
+/* Note a folder of programs, watched from now on. */
+static void note_folder(void *data, const char *path)
+{
+	struct reload *reload = data;
+
+	if (watcher_add(reload->watcher, &path, 1) < 0 ||
+		text_list_add(&reload->programs, path) < 0)
+		reload->is_listed = false;
+}
+
+/* Note a link in a folder of programs. */
+static void note_link(void *data, const char *path)
+{
+	struct reload *reload = data;
+
+	if (text_list_add(&reload->listing.links, path) < 0)
+		reload->is_listed = false;
+}
+
+/* List the registration folders, and the folders of programs in them, unless it was done for this
+ * load. Each is watched before: a change after a look at a folder begins a reload. Return 0 or a
+ * negative errno. */
+static int list_folders(struct reload *reload)
 {
 	const struct text_list *dirs = &reload->parts.config->toolbox_dirs;
-	cleanup(folders_listing_deinit) struct folders_listing listing = {0};
+	const char *const *paths = (const char *const *)dirs->items;
+	const struct dropins_visitor visitor = {note_folder, note_link, reload};
 	int r;
+
+	if (reload->is_listed)
+		return 0;
+	reload_drop_listing(reload);
+	r = watcher_add(reload->watcher, paths, dirs->n_items);
+	r = r ? r : folders_list(paths, dirs->n_items, &reload->listing);
+	reload->is_listed = r == 0;
+	for (size_t i = 0; r == 0 && i < reload->listing.n_entries; i++)
+		if (reload->listing.entries[i].is_folder)
+			r = dropins_visit(reload->listing.entries[i].path, &visitor);
+	reload->is_listed = reload->is_listed && r == 0;
+	return reload->is_listed || r < 0 ? r : -ENOMEM;
+}
+
+/* Watch the registration folders, and the folders of libraries and of drop-in programs. */
+static void watch_folders(struct reload *reload, struct watched *watched)
+{
+	const struct text_list *dirs = &reload->parts.config->toolbox_dirs;
 
 	for (size_t i = 0; i < dirs->n_items; i++) {
 		watch_folder(watched, dirs->items[i]);
@@ -239,15 +286,11 @@ static void watch_folders(const struct reload *reload, struct watched *watched)
 	}
 	watch_folder(watched, reload->paths->library_dir);
 	watch_given(reload->flags, watched);
-	r = folders_list((const char *const *)dirs->items, dirs->n_items, &listing);
-	note_result(watched, r);
-	if (r < 0)
-		return;
-	for (size_t i = 0; i < listing.n_entries; i++)
-		if (listing.entries[i].is_folder)
-			watch_programs(watched, listing.entries[i].path);
-	for (size_t i = 0; i < listing.links.n_items; i++)
-		watch_target(watched, listing.links.items[i]);
+	note_result(watched, list_folders(reload));
+	for (size_t i = 0; i < reload->programs.n_items; i++)
+		watch_folder(watched, reload->programs.items[i]);
+	for (size_t i = 0; i < reload->listing.links.n_items; i++)
+		watch_target(watched, reload->listing.links.items[i]);
 }
 
 /* Watch the files of tokens. */

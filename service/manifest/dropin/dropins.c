@@ -444,8 +444,6 @@ static int visit(const char *folder, const struct dropins_visitor *visitor, bool
 
 	visitor->folder(visitor->data, folder);
 	while (r == 0 && entries && n_seen++ < DROPIN_ENTRIES_MAX && (entry = readdir(entries))) {
-		bool may_be_link = entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN;
-		bool may_be_service = !is_service && !dropin_is_left_out(entry->d_name);
 		cleanup_free char *path = NULL;
 
 		if (entry->d_type == DT_REG || entry->d_name[0] == '.')
@@ -453,9 +451,9 @@ static int visit(const char *folder, const struct dropins_visitor *visitor, bool
 		path = file_path(folder, entry->d_name);
 		if (!path)
 			return -ENOMEM;
-		if (may_be_link)
+		if (entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN)
 			visitor->link(visitor->data, path);
-		if (may_be_service && is_folder(entry, path))
+		if (!is_service && !dropin_is_left_out(entry->d_name) && is_folder(entry, path))
 			r = visit(path, visitor, true);
 	}
 	return r;

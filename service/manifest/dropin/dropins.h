@@ -51,8 +51,9 @@ int dropins_read(struct manifest_reader *reader, const char *path, const char *o
 
 /* Functions for the finds in a folder of programs; each gets @data. */
 struct dropins_visitor {
-	void (*folder)(void *data, const char *path); /* it, and every folder of a service in it */
-	void (*link)(void *data, const char *path);   /* a link in one of the folders */
+	/* it, and every folder of a service in it; before its entries are read */
+	void (*folder)(void *data, const char *path);
+	void (*link)(void *data, const char *path); /* a link in one of the folders */
 	void *data;
 };
 

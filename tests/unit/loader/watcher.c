@@ -102,6 +102,21 @@ Test(watcher, sees_other_paths_from_the_same_ones)
 	cr_expect_not(watcher_is_pending(watcher), "it is watched no more");
 }
 
+Test(watcher, notices_a_change_between_the_watch_of_a_folder_and_of_the_rest)
+{
+	cleanup(watcher_cleanup) struct watcher *watcher = NULL;
+	const char *folders[] = {scratch_path("box.d"), scratch_path("later.d")};
+
+	scratch_write("box.d/one.json", "{}");
+	cr_assert_eq(watcher_new(loop, stop_loop, loop, &watcher), 0);
+	for (int i = 0; i < 2; i++) {
+		watcher_add(watcher, folders, 2);
+		scratch_write(i ? "later.d/one.json" : "box.d/two.json", "{}");
+		cr_assert_eq(watcher_set(watcher, folders, 2, NULL, 0, false), 0);
+		cr_expect_eq(loop_run(loop, WAIT_MS), 0);
+	}
+}
+
 static void ignore_change(void *data)
 {
 	(void)data;

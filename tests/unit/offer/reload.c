@@ -2,6 +2,9 @@
 #include "offer/reload.h"
 
 #include <criterion/criterion.h>
+#include <dirent.h>
+#include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -198,6 +201,32 @@ Test(reload, does_not_wait_for_servers_when_a_change_comes_between_two_loads)
 		waited_ms += STEP_MS)
 		loop_run(loop, STEP_MS);
 	cr_expect_eq(reload.generation, 2);
+}
+
+static atomic_uint n_lists;
+
+/* In place of the C library's, for the whole of the service. */
+DIR *opendir(const char *path)
+{
+	DIR *(*real)(const char *) = (DIR * (*)(const char *)) dlsym(RTLD_NEXT, "opendir");
+
+	n_lists += folder && strcmp(path, folder) == 0;
+	return real(path);
+}
+
+/* Three lists of one folder may differ from one another. */
+Test(reload, lists_a_folder_once_for_what_it_loads_and_watches)
+{
+	begins_another = false;
+	flags.log_level = "error";
+	write_file("box.d/ovos.json", "{\"kind\":\"command\",\"tools\":[]}");
+	reload_begin(&reload);
+	cr_assert_eq(loop_run(loop, WAIT_MS), 0);
+	cr_assert(reload.is_unwatched);
+	for (int waited_ms = 0; reload.is_unwatched && waited_ms < WAIT_MS; waited_ms += STEP_MS)
+		loop_run(loop, STEP_MS);
+	cr_expect_eq(n_lists, 1, "%u", n_lists);
+	cr_expect_not(reload.is_listed, "it is not kept");
 }
 
 /* Return what the first load logs. */
