@@ -391,8 +391,6 @@ static void free_notes(struct catalogue *catalogue)
 	}
 	for (size_t i = 0; i < catalogue->n_skipped; i++) {
 		free(catalogue->skipped[i].toolbox_id);
-		free(catalogue->skipped[i].name);
-		free(catalogue->skipped[i].reason);
 	}
 	free(catalogue->failures);
 	free(catalogue->skipped);
@@ -441,17 +439,20 @@ int catalogue_add_failure(struct catalogue *catalogue, const struct catalogue_fa
 int catalogue_add_skipped(
 	struct catalogue *catalogue, const char *toolbox_id, const char *name, const char *reason)
 {
-	cleanup_free char *id_copy = strdup(toolbox_id);
-	cleanup_free char *name_copy = name ? strdup(name) : NULL;
-	cleanup_free char *reason_copy = strdup(reason);
+	size_t id_size = strlen(toolbox_id) + 1;
+	size_t name_size = name ? strlen(name) + 1 : 0;
+	size_t reason_size = strlen(reason) + 1;
+	char *texts;
 
-	if (!id_copy || !reason_copy || (name && !name_copy) ||
-		array_grow(catalogue->skipped, catalogue->n_skipped) < 0)
+	if (array_grow(catalogue->skipped, catalogue->n_skipped) < 0)
+		return -ENOMEM;
+	texts = malloc(id_size + name_size + reason_size);
+	if (!texts)
 		return -ENOMEM;
 	catalogue->skipped[catalogue->n_skipped++] = (struct catalogue_skipped){
-		.toolbox_id = take_ptr(id_copy),
-		.name = take_ptr(name_copy),
-		.reason = take_ptr(reason_copy),
+		.toolbox_id = memcpy(texts, toolbox_id, id_size),
+		.name = name ? memcpy(texts + id_size, name, name_size) : NULL,
+		.reason = memcpy(texts + id_size + name_size, reason, reason_size),
 	};
 	return 0;
 }

@@ -33,9 +33,9 @@ struct catalogue_failure {
 
 /* A tool (or a whole toolbox: name NULL) found, but not offered, on purpose. */
 struct catalogue_skipped {
-	char *toolbox_id;
-	char *name;
-	char *reason;
+	char *toolbox_id; /* the beginning of the block with all three texts */
+	const char *name;
+	const char *reason;
 };
 
 /* Whether the tool may be offered at all (filter). */

@@ -391,7 +391,7 @@ Test(catalogue, is_made_and_noted_whole_or_memory_is_short)
 			package_unref(toolboxes[i]->package);
 		}
 	}
-	cr_expect_gt(n, 20);
+	cr_expect_gt(n, 15);
 }
 
 Test(catalogue, may_be_empty)
