@@ -139,7 +139,8 @@ static int take_entry(
 	/* A dangling link is listed: reading it then reports the mistake. */
 	candidate.entry.path = path;
 	candidate.entry.name = path + strlen(folder) + 1;
-	if (dirent->d_type != DT_REG) {
+	candidate.entry.is_folder = dirent->d_type == DT_DIR;
+	if (dirent->d_type != DT_REG && dirent->d_type != DT_DIR) {
 		candidate.entry.is_folder = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 		candidate.is_mask = is_mask(path);
 	}

@@ -16,13 +16,17 @@
 #include "util/file/file.h"
 #include "util/text/utf8.h"
 
+static void dropin_deinit(struct dropin *dropin)
+{
+	free(dropin->name);
+	free(dropin->path);
+	free(dropin->reason);
+}
+
 static void free_dropins(struct dropin *dropins, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		free(dropins[i].name);
-		free(dropins[i].path);
-		free(dropins[i].reason);
-	}
+	for (size_t i = 0; i < n; i++)
+		dropin_deinit(&dropins[i]);
 	free(dropins);
 }
 
@@ -60,10 +64,11 @@ static bool is_backup(const char *name)
 		return true;
 	for (; dot; dot = strchr(dot + 1, '.')) {
 		for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++)
-			if (strcmp(dot, suffixes[i]) == 0)
+			if (dot[1] == suffixes[i][1] && strcmp(dot, suffixes[i]) == 0)
 				return true;
 		for (size_t i = 0; i < ARRAY_SIZE(inside); i++)
-			if (strncmp(dot, inside[i], strlen(inside[i])) == 0)
+			if (dot[1] == inside[i][1] &&
+				strncmp(dot, inside[i], strlen(inside[i])) == 0)
 				return true;
 	}
 	return false;
@@ -91,22 +96,18 @@ bool dropin_is_left_out(const char *name)
 
 /* ── one folder ──────────────────────────────────────────────────────────────────────────────── */
 
-/* Takes @dropin's texts over. Only so many names left out on purpose are kept. */
-static int put(struct dropin_list *list, struct dropin dropin)
+/* Move @dropin to @list. Only so many names left out on purpose are kept. */
+static int put(struct dropin_list *list, struct dropin *dropin)
 {
-	cleanup_free char *name = dropin.name;
-	cleanup_free char *path = dropin.path;
-	cleanup_free char *reason = dropin.reason;
-
-	if (dropin.is_aside && list->n_aside == DROPIN_ASIDE_MAX)
+	if (dropin->is_aside && list->n_aside == DROPIN_ASIDE_MAX)
 		return 0;
-	if (!dropin.is_aside && list->n_items - list->n_aside == DROPINS_MAX)
+	if (!dropin->is_aside && list->n_items - list->n_aside == DROPINS_MAX)
 		return -E2BIG;
 	if (array_grow(list->items, list->n_items) < 0)
 		return -ENOMEM;
-	list->items[list->n_items++] = dropin;
-	list->n_aside += dropin.is_aside;
-	name = path = reason = NULL;
+	list->n_aside += dropin->is_aside;
+	list->items[list->n_items++] = *dropin;
+	*dropin = (struct dropin){0};
 	return 0;
 }
 
@@ -168,18 +169,16 @@ static bool is_definition(const char *path)
 	return dot && strcmp(dot, ".json") == 0;
 }
 
-/* Takes @dropin's texts over. */
-static int put_toolbox(struct dropin_list *list, struct dropin dropin)
+/* Move @dropin to the toolboxes of @list. */
+static int put_toolbox(struct dropin_list *list, struct dropin *dropin)
 {
-	bool is_full = list->n_toolboxes == DROPINS_MAX;
-
-	if (!is_full && array_grow(list->toolboxes, list->n_toolboxes) == 0) {
-		list->toolboxes[list->n_toolboxes++] = dropin;
-		return 0;
-	}
-	free(dropin.name);
-	free(dropin.path);
-	return is_full ? -E2BIG : -ENOMEM;
+	if (list->n_toolboxes == DROPINS_MAX)
+		return -E2BIG;
+	if (array_grow(list->toolboxes, list->n_toolboxes) < 0)
+		return -ENOMEM;
+	list->toolboxes[list->n_toolboxes++] = *dropin;
+	*dropin = (struct dropin){0};
+	return 0;
 }
 
 /* Return why the file at @path is left out, though it is meant to be a program; NULL: it is
@@ -212,11 +211,10 @@ static char *name_in(const char *service, const char *stem, size_t size)
 	return name;
 }
 
-/* Take the file at @path, of the service @service (NULL: none), if it is meant to be a program, or
- * if it is listed as left out. @aside is the reason for leaving its name out; NULL: its name can be
- * offered. */
-static int take_file(
-	struct dropin_list *list, const char *path, const char *service, const char *aside)
+/* Take the file at @path, taken over, of the service @service (NULL: none), if it is meant to be a
+ * program, or if it is listed as left out. @aside is the reason for leaving its name out; NULL: its
+ * name can be offered. */
+static int take_file(struct dropin_list *list, char *path, const char *service, const char *aside)
 {
 	bool can_run = access(path, X_OK) == 0;
 	size_t size;
@@ -226,11 +224,11 @@ static int take_file(
 	const char *reason = aside               ? aside
 			     : line == LINE_NEAR ? not_the_line
 						 : find_refusal(path, can_run);
-	struct dropin dropin = {
+	cleanup(dropin_deinit) struct dropin dropin = {
+		.path = path,
 		.is_direct = !service,
 		.is_aside = aside || (!can_run && line == LINE_OTHER && !is_script(path)),
 	};
-	bool is_made;
 
 	/* A backup has a name of its own beside its original. */
 	if (aside && !is_helper)
@@ -239,15 +237,13 @@ static int take_file(
 	if (is_definition(path) || (dropin.is_aside && service) || (is_helper && !can_run))
 		return 0;
 	dropin.name = name_in(service, stem, size);
-	dropin.path = strdup(path);
-	is_made = dropin.name && dropin.path;
-	if (is_made && line == LINE_RIGHT)
-		return put_toolbox(list, dropin);
-	if (is_made && (!reason || dropin_leave_out(&dropin, "%s: %s", path, reason) == 0))
-		return put(list, dropin);
-	free(dropin.name);
-	free(dropin.path);
-	return -ENOMEM;
+	if (!dropin.name)
+		return -ENOMEM;
+	if (line == LINE_RIGHT)
+		return put_toolbox(list, &dropin);
+	if (reason && dropin_leave_out(&dropin, "%s: %s", path, reason) < 0)
+		return -ENOMEM;
+	return put(list, &dropin);
 }
 
 static int scan_folder(struct dropin_list *list, const char *folder, const char *service);
@@ -277,27 +273,24 @@ static bool has_program(struct dropin_list *list, const char *folder)
 	return false;
 }
 
-/* Name the folder at @path in the folder of @service among what is not offered, if it has a
- * program. */
-static int take_deep(struct dropin_list *list, const char *path, const char *service)
+/* Name the folder at @path, taken over, in the folder of @service among what is not offered, if it
+ * has a program. */
+static int take_deep(struct dropin_list *list, char *path, const char *service)
 {
-	struct dropin dropin = {.is_aside = true};
+	cleanup(dropin_deinit) struct dropin dropin = {.path = path, .is_aside = true};
 	size_t size;
 	const char *stem = dropin_stem(path, &size);
 
 	if (!has_program(list, path))
 		return 0;
 	dropin.name = name_in(service, stem, size);
-	dropin.path = strdup(path);
-	if (dropin.name && dropin.path &&
+	if (!dropin.name ||
 		dropin_leave_out(&dropin,
 			"%s: a folder in the folder of a service is not looked at: move its "
 			"programs into a folder directly in the toolbox's",
-			path) == 0)
-		return put(list, dropin);
-	free(dropin.name);
-	free(dropin.path);
-	return -ENOMEM;
+			path) < 0)
+		return -ENOMEM;
+	return put(list, &dropin);
 }
 
 static int take_entry(struct dropin_list *list, const char *folder, const char *service,
@@ -317,9 +310,8 @@ static int take_entry(struct dropin_list *list, const char *folder, const char *
 	path = file_path(folder, name);
 	if (!path)
 		return -ENOMEM;
-	if (entry->d_type == DT_REG)
-		status.st_mode = S_IFREG;
-	else if (stat(path, &status) < 0)
+	status.st_mode = DTTOIF(entry->d_type);
+	if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode) && stat(path, &status) < 0)
 		return 0;
 	if (is_backup(name))
 		aside = "its name looks like a backup (*~, *.bak, *.old, *.orig, *.tmp and the "
@@ -327,10 +319,10 @@ static int take_entry(struct dropin_list *list, const char *folder, const char *
 	else if (is_beside(name))
 		aside = "its name is one that is left out: _*, types, helpers, *_helpers";
 	if (S_ISREG(status.st_mode) || aside)
-		return take_file(list, path, service, aside);
+		return take_file(list, take_ptr(path), service, aside);
 	if (!S_ISDIR(status.st_mode))
 		return 0;
-	return service ? take_deep(list, path, service) : scan_folder(list, path, name);
+	return service ? take_deep(list, take_ptr(path), service) : scan_folder(list, path, name);
 }
 
 static int scan_folder(struct dropin_list *list, const char *folder, const char *service)
