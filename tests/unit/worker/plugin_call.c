@@ -552,3 +552,60 @@ Test(plugin_call, is_never_in_use_with_one_call_at_a_time)
 	cr_expect_eq(run(use_alone, NULL, "{}"), 0);
 	cr_expect_str_eq(out.data, "{\"status\":5}");
 }
+
+/* ── progress ────────────────────────────────────────────────────────────────────────────────── */
+
+/* Report 100 times. */
+static void report(struct toolbox_call call, void *data)
+{
+	(void)data;
+	for (int i = 0; i < 100; i++)
+		cr_expect_eq(toolbox_progress(call, 0.5, "half"), TOOLBOX_OK);
+	toolbox_reply(call);
+	cr_expect_eq(toolbox_progress(call, 0.5, "half"), TOOLBOX_E_GONE);
+}
+
+Test(plugin_call, sends_its_progress_in_the_pace_of_a_call)
+{
+	struct toolbox_call configuration;
+	struct wire_header header;
+	unsigned int n = 0;
+	int ends[2];
+	char bytes[256];
+
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	cr_assert_eq(plugin_call_configure(ends[1], "{}", 2, &configuration), 0);
+	cr_assert_null(plugin_call_configured());
+	cr_expect_eq(run(report, NULL, "{}"), 0);
+	for (; recv(ends[0], &header, sizeof(header), MSG_DONTWAIT) == sizeof(header); n++) {
+		cr_assert_lt(header.size, sizeof(bytes));
+		cr_assert_eq(recv(ends[0], bytes, header.size, MSG_WAITALL), header.size);
+		bytes[header.size] = '\0';
+		cr_expect_eq(header.kind, WIRE_PROGRESS);
+		cr_expect_eq(header.id, last_id);
+		cr_expect_str_eq(bytes, "{\"progress\":0.5,\"text\":\"half\"}");
+	}
+	cr_expect(n >= 4 && n < 100, "%u", n);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+/* Fail with a text of @data bytes. */
+static void fail_long(struct toolbox_call call, void *data)
+{
+	static char text[65538];
+	const size_t *size = data;
+
+	memset(text, 'x', *size);
+	toolbox_fail(call, text);
+}
+
+Test(plugin_call, has_texts_of_up_to_65536_bytes)
+{
+	const size_t around = strlen("{\"code\":\"tool_failed\",\"message\":\"\"}");
+
+	cr_expect_eq(run(fail_long, &(size_t){65536}, "{}"), DRIVER_E_ERROR);
+	cr_expect_eq(out.size, around + 65536);
+	cr_expect_eq(run(fail_long, &(size_t){65537}, "{}"), DRIVER_E_ERROR);
+	cr_expect_eq(out.size, around + 65536);
+}
