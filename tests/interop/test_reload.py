@@ -82,7 +82,7 @@ def test_nothing_is_told_when_nothing_changed(own):
     (folder / "one.json").touch()
     _, changed = reload(caller)
     assert changed == []
-    assert service.daemon.hosts() == [host]
+    assert service.daemon.only_host() == host
 
 
 @pytest.mark.parametrize("text", [
