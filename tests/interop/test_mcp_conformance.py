@@ -38,8 +38,8 @@ EXCEPTED = {"server-stateless": {"sep-2575-server-rejects-undeclared-capability"
                                  "sep-2575-missing-capability-http-400"},
             "tasks-lifecycle": {"sep-2663-tasks-get-status-failed"}}
 
-# Checks for which the suite waits half a second, and one that needs a list of tools that stays as it is meanwhile: it
-# was seen to grow on a busy machine. Then the scenario runs again.
+# Checks for which the suite waits half a second, and one that needs a list of tools that stays as it is meanwhile: on
+# a busy machine the tool that an earlier scenario adds may come so late. Then the scenario runs again.
 HURRIED = {"server-stateless": {"sep-2575-http-server-no-independent-requests-on-stream",
                                 "sep-2575-server-no-log-without-loglevel", "sep-2575-server-sends-subscription-ack",
                                 "sep-2575-server-tags-subscription-id", "sep-2575-server-honors-notification-filter",
