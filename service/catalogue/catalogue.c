@@ -389,9 +389,8 @@ static void free_notes(struct catalogue *catalogue)
 		free(catalogue->failures[i].error);
 		failed_unref(catalogue->failures[i].failed);
 	}
-	for (size_t i = 0; i < catalogue->n_skipped; i++) {
+	for (size_t i = 0; i < catalogue->n_skipped; i++)
 		free(catalogue->skipped[i].toolbox_id);
-	}
 	free(catalogue->failures);
 	free(catalogue->skipped);
 }
