@@ -4,41 +4,20 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "boxes.h"
+#include "kept.h"
 #include "core/history/history.h"
 #include "json/writer.h"
 #include "logged.h"
 #include "util/cleanup.h"
 #include "util/log.h"
 
-static struct loop *loop;
-static struct calls calls;
-static struct history history;
-static struct toolbox *box;
-
-static void set_up(void)
-{
-	cr_assert_eq(loop_new(&loop), 0);
-	cr_assert_eq(calls_init(&calls, loop), 0);
-	cr_assert_eq(history_init(&history), 0);
-	box = make_box("box", BOX_TOOL("add", ""));
-}
-
-static void tear_down(void)
-{
-	history_deinit(&history);
-	calls_deinit(&calls);
-	package_unref(box->package);
-	loop_free(loop);
-}
-
-TestSuite(call_log, .init = set_up, .fini = tear_down);
+TestSuite(call_log, .init = kept_set_up, .fini = kept_tear_down);
 
 /* Return the line about a call of 1.5 ms, ended by @code, after the number of the call. */
 static const char *line_of(
 	const char *source, const char *call_id, int code, const char *parent, enum log_level level)
 {
-	struct call *call = calls_new(&calls, &box->tools[0]);
+	struct call *call = calls_new(&kept.calls, &kept.box->tools[0]);
 	static struct log_rate rates[ANSWER_CODES];
 	cleanup(buffer_deinit) struct buffer reason = {0};
 	const char *log;
@@ -50,14 +29,14 @@ static const char *line_of(
 		json_write_text(&call->call_id, call_id);
 	if (code >= 0)
 		json_write_text(&reason, "its \"reason\"");
-	history_add(&history, call, 1500, code, &reason);
-	calls_close(&calls, call);
+	history_add(&kept.history, call, 1500, code, &reason);
+	calls_close(&kept.calls, call);
 	for (size_t i = 0; i < ANSWER_CODES; i++)
 		rates[i].burst = 100;
 	log_setup(level, LOG_FORMAT_TEXT);
 	logged_begin();
-	call_log_write(
-		rates, history_at(&history, 0), parent ? TEXT_VIEW(parent) : (struct text_view){0});
+	call_log_write(rates, history_at(&kept.history, 0),
+		parent ? TEXT_VIEW(parent) : (struct text_view){0});
 	log = logged_end();
 	return strstr(log, " box/add") ? strstr(log, " box/add") : log;
 }

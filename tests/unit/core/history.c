@@ -5,37 +5,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "boxes.h"
+#include "kept.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
 
-static struct loop *loop;
-static struct calls calls;
-static struct history history;
-static struct toolbox *box;
-
-static void set_up(void)
-{
-	cr_assert_eq(loop_new(&loop), 0);
-	cr_assert_eq(calls_init(&calls, loop), 0);
-	cr_assert_eq(history_init(&history), 0);
-	box = make_box("box", BOX_TOOL("add", ""));
-}
-
-static void tear_down(void)
-{
-	history_deinit(&history);
-	calls_deinit(&calls);
-	package_unref(box->package);
-	loop_free(loop);
-}
-
-TestSuite(history, .init = set_up, .fini = tear_down);
+TestSuite(history, .init = kept_set_up, .fini = kept_tear_down);
 
 /* Add a call of @source that took @duration_us; of no tool when @name is not NULL. */
 static void add_call(const char *source, const char *name, uint64_t duration_us, int code)
 {
-	struct call *call = calls_new(&calls, name ? NULL : &box->tools[0]);
+	struct call *call = calls_new(&kept.calls, name ? NULL : &kept.box->tools[0]);
 	cleanup(buffer_deinit) struct buffer reason = {0};
 
 	cr_assert(call);
@@ -44,8 +23,8 @@ static void add_call(const char *source, const char *name, uint64_t duration_us,
 		json_write_text(&call->name, name);
 	if (code >= 0)
 		json_write_text(&reason, "its reason");
-	history_add(&history, call, duration_us, code, &reason);
-	calls_close(&calls, call);
+	history_add(&kept.history, call, duration_us, code, &reason);
+	calls_close(&kept.calls, call);
 }
 
 static void expect_part(
@@ -60,8 +39,8 @@ static void expect_part(
 
 Test(history, is_empty_at_first)
 {
-	cr_expect_null(history_at(&history, 0));
-	cr_expect_null(history_at(&history, HISTORY_CALLS));
+	cr_expect_null(history_at(&kept.history, 0));
+	cr_expect_null(history_at(&kept.history, HISTORY_CALLS));
 }
 
 Test(history, keeps_the_last_calls_and_forgets_the_others)
@@ -69,17 +48,17 @@ Test(history, keeps_the_last_calls_and_forgets_the_others)
 	for (uint64_t i = 0; i < 3 * HISTORY_CALLS + 7; i++)
 		add_call("me", NULL, i, -1);
 	for (size_t i = 0; i < HISTORY_CALLS; i++)
-		cr_expect_eq(history_at(&history, i)->duration_us, 3 * HISTORY_CALLS + 6 - i);
-	cr_expect_null(history_at(&history, HISTORY_CALLS));
+		cr_expect_eq(history_at(&kept.history, i)->duration_us, 3 * HISTORY_CALLS + 6 - i);
+	cr_expect_null(history_at(&kept.history, HISTORY_CALLS));
 }
 
 Test(history, has_a_fixed_size)
 {
-	const struct call_summary *slots = history.slots;
+	const struct call_summary *slots = kept.history.slots;
 
 	for (size_t i = 0; i < 2 * HISTORY_CALLS; i++)
 		add_call("me", NULL, 0, ANSWER_TIMEOUT);
-	cr_expect_eq(history.slots, slots);
+	cr_expect_eq(kept.history.slots, slots);
 	cr_expect_leq(sizeof(*slots) * HISTORY_CALLS, 1000 * 1024);
 }
 
@@ -87,17 +66,17 @@ Test(history, describes_calls)
 {
 	add_call("me", NULL, 3, -1);
 	add_call(NULL, "no\"pe", 0, ANSWER_UNKNOWN_TOOL);
-	expect_part(history_at(&history, 1), SUMMARY_NAME, "\"add\"");
-	expect_part(history_at(&history, 1), SUMMARY_TOOLBOX, "\"box\"");
-	expect_part(history_at(&history, 1), SUMMARY_SOURCE, "\"me\"");
-	expect_part(history_at(&history, 1), SUMMARY_CALL_ID, "");
-	expect_part(history_at(&history, 1), SUMMARY_TEXT, "");
-	cr_expect_eq(history_at(&history, 1)->state, SUMMARY_DONE);
-	expect_part(history_at(&history, 0), SUMMARY_NAME, "\"no\\\"pe\"");
-	expect_part(history_at(&history, 0), SUMMARY_TOOLBOX, "");
-	expect_part(history_at(&history, 0), SUMMARY_SOURCE, "");
-	expect_part(history_at(&history, 0), SUMMARY_TEXT, "\"its reason\"");
-	cr_expect_eq(history_at(&history, 0)->code, ANSWER_UNKNOWN_TOOL);
+	expect_part(history_at(&kept.history, 1), SUMMARY_NAME, "\"add\"");
+	expect_part(history_at(&kept.history, 1), SUMMARY_TOOLBOX, "\"box\"");
+	expect_part(history_at(&kept.history, 1), SUMMARY_SOURCE, "\"me\"");
+	expect_part(history_at(&kept.history, 1), SUMMARY_CALL_ID, "");
+	expect_part(history_at(&kept.history, 1), SUMMARY_TEXT, "");
+	cr_expect_eq(history_at(&kept.history, 1)->state, SUMMARY_DONE);
+	expect_part(history_at(&kept.history, 0), SUMMARY_NAME, "\"no\\\"pe\"");
+	expect_part(history_at(&kept.history, 0), SUMMARY_TOOLBOX, "");
+	expect_part(history_at(&kept.history, 0), SUMMARY_SOURCE, "");
+	expect_part(history_at(&kept.history, 0), SUMMARY_TEXT, "\"its reason\"");
+	cr_expect_eq(history_at(&kept.history, 0)->code, ANSWER_UNKNOWN_TOOL);
 }
 
 /* Every place of the bound in a long run of @unit, which is one character. */
@@ -113,14 +92,14 @@ static void expect_whole_units(const char *unit)
 		for (size_t i = 0; i < 200; i++)
 			buffer_append_string(&source, unit);
 		add_call(buffer_terminate(&source), NULL, 0, -1);
-		text = call_summary_part(history_at(&history, 0), SUMMARY_SOURCE);
+		text = call_summary_part(history_at(&kept.history, 0), SUMMARY_SOURCE);
 		cr_expect_leq(text.size, SUMMARY_SOURCE_BYTES);
 		cr_expect_gt(text.size, SUMMARY_SOURCE_BYTES - 8);
 		cr_expect_eq(json_tape_read(&tape, text.text, text.size, 1, NULL), 0, "%.*s",
 			(int)text.size, text.text);
 		cr_expect_eq(memcmp(text.text + text.size - 4, "…\"", 4), 0);
-		cr_expect(history_at(&history, 0)->is_source_cut);
-		cr_expect(call_summary_has(history_at(&history, 0), SUMMARY_SOURCE,
+		cr_expect(history_at(&kept.history, 0)->is_source_cut);
+		cr_expect(call_summary_has(history_at(&kept.history, 0), SUMMARY_SOURCE,
 			&(struct text_view){source.data, strlen(source.data)}));
 	}
 }
@@ -142,8 +121,8 @@ Test(history, keeps_the_longest_names_whole)
 	memset(name, 'n', sizeof(name));
 	name[SUMMARY_NAME_BYTES - 2] = '\0';
 	add_call("me", name, 0, ANSWER_UNKNOWN_TOOL);
-	cr_expect_eq(
-		call_summary_part(history_at(&history, 0), SUMMARY_NAME).size, SUMMARY_NAME_BYTES);
+	cr_expect_eq(call_summary_part(history_at(&kept.history, 0), SUMMARY_NAME).size,
+		SUMMARY_NAME_BYTES);
 	cr_expect_leq(TOOLBOX_ID_BYTES + 2, SUMMARY_TOOLBOX_BYTES);
 	cr_expect_leq(TOOL_NAME_BYTES + 2, SUMMARY_NAME_BYTES);
 }
@@ -154,9 +133,9 @@ Test(history, finds_texts_only_whole)
 	static const struct text_view less = {"m", 1};
 
 	add_call("me", NULL, 0, -1);
-	cr_expect(call_summary_has(history_at(&history, 0), SUMMARY_SOURCE, &own));
-	cr_expect_not(call_summary_has(history_at(&history, 0), SUMMARY_SOURCE, &less));
-	cr_expect_not(call_summary_has(history_at(&history, 0), SUMMARY_SESSION, &own));
+	cr_expect(call_summary_has(history_at(&kept.history, 0), SUMMARY_SOURCE, &own));
+	cr_expect_not(call_summary_has(history_at(&kept.history, 0), SUMMARY_SOURCE, &less));
+	cr_expect_not(call_summary_has(history_at(&kept.history, 0), SUMMARY_SESSION, &own));
 }
 
 /* ── ids ─────────────────────────────────────────────────────────────────────────────────────── */
@@ -201,15 +180,15 @@ Test(history, gives_no_id_twice)
 
 Test(history, finds_a_call_by_its_id)
 {
-	struct call *call = calls_new(&calls, &box->tools[0]);
+	struct call *call = calls_new(&kept.calls, &kept.box->tools[0]);
 	char id[CALL_ID_BYTES];
 
-	cr_assert(calls_charge(&calls, call, NULL, 10, &call->answer));
-	calls_open(&calls, call);
+	cr_assert(calls_charge(&kept.calls, call, NULL, 10, &call->answer));
+	calls_open(&kept.calls, call);
 	call_id_format(call->process, call->runner_call.id, id);
-	cr_expect_eq(calls_find_id(&calls, &TEXT_VIEW(id)), call);
-	cr_expect_null(calls_find_id(&calls, &(struct text_view){id, 5}));
-	cr_expect_null(calls_find_id(&calls, &TEXT_VIEW("")));
-	calls_close(&calls, call);
-	cr_expect_null(calls_find_id(&calls, &TEXT_VIEW(id)));
+	cr_expect_eq(calls_find_id(&kept.calls, &TEXT_VIEW(id)), call);
+	cr_expect_null(calls_find_id(&kept.calls, &(struct text_view){id, 5}));
+	cr_expect_null(calls_find_id(&kept.calls, &TEXT_VIEW("")));
+	calls_close(&kept.calls, call);
+	cr_expect_null(calls_find_id(&kept.calls, &TEXT_VIEW(id)));
 }
